@@ -1,0 +1,271 @@
+"""Readings, and the judges that turn them into verdicts. Pure.
+
+What could not be read is `Unknown`: never green, never zero. `Moot` is a gate that asks about something that this
+run does not have (a GPU on a machine without one); it neither earns nor blocks.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias, assert_never
+
+from msgspec import Struct
+
+from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree, Server
+
+# -- verdicts --------------------------------------------------------------------------------------------------
+
+
+class Green(Struct, frozen=True, tag="green", tag_field="is"):
+    """Earned; `reason` is the evidence."""
+
+    reason: str
+
+
+class Red(Struct, frozen=True, tag="red", tag_field="is"):
+    """Cannot become green any more."""
+
+    reason: str
+
+
+class Unknown(Struct, frozen=True, tag="unknown", tag_field="is"):
+    """Not yet, or not readable."""
+
+    reason: str
+
+
+class Moot(Struct, frozen=True, tag="moot", tag_field="is"):
+    """Does not apply here."""
+
+    reason: str
+
+
+Verdict: TypeAlias = Green | Red | Unknown | Moot
+
+# -- readings --------------------------------------------------------------------------------------------------
+
+
+class OutputReading(Struct, frozen=True):
+    """What a job printed so far. `exit` is None while it runs; `lost` when it is gone without one."""
+
+    words: frozenset[str] = frozenset()
+    captures: Mapping[str, tuple[str, ...]] = {}
+    """For each pattern that matched, its groups in the last matching line."""
+    exit: int | None = None
+    lost: bool = False
+
+
+class Listener(Struct, frozen=True):
+    """Who listens on a port. `pid` is None when the process belongs to another user and cannot be seen."""
+
+    address: str
+    pid: int | None
+    command: str
+    ours: bool
+
+
+class PortReading(Struct, frozen=True):
+    """The listeners of one port, or why they could not be read."""
+
+    port: int
+    listeners: tuple[Listener, ...] = ()
+    error: str = ""
+
+
+class HealthReading(Struct, frozen=True):
+    """One look at a server: its process, its port, its health page and the models it lists."""
+
+    port: PortReading
+    alive: bool
+    exit: int | None = None
+    status: int | None = None
+    """HTTP status of the health page; None when it did not answer."""
+    latency_s: float = 0.0
+    models: tuple[str, ...] | None = None
+    """Ids of `/v1/models`; None when it was not asked or did not answer."""
+    error: str = ""
+
+
+class GpuMemory(Struct, frozen=True):
+    """Memory of one card. `used_mib` leaves the driver's reserve out (NVML's v2 call)."""
+
+    uuid: str
+    index: int
+    name: str
+    used_mib: float
+    total_mib: float
+
+
+class GpuReading(Struct, frozen=True):
+    """The cards of the run. `absent` says why there is no NVIDIA GPU here, `error` why they cannot be read."""
+
+    cards: tuple[GpuMemory, ...] = ()
+    wanted: tuple[str, ...] = ()
+    absent: str = ""
+    error: str = ""
+    ours_left: tuple[int, ...] = ()
+    """Processes of the run's stopped servers that still live."""
+
+
+class WorkloadReading(Struct, frozen=True):
+    """What one workload's files say. Counts are None when they could not be read."""
+
+    id: str
+    expected: int
+    rows: int | None = None
+    unique: int | None = None
+    wrong: tuple[str, ...] = ()
+    """Everything that keeps it from being complete, in words."""
+
+
+class CoverageReading(Struct, frozen=True):
+    """All workloads of a pass, or why there is no reading."""
+
+    workloads: tuple[WorkloadReading, ...] = ()
+    error: str = ""
+
+
+Reading: TypeAlias = OutputReading | PortReading | GpuReading | CoverageReading
+
+# -- judges ----------------------------------------------------------------------------------------------------
+
+
+def judge(gate: Gate, reading: Reading) -> Verdict:
+    """The verdict of a gate on a reading of its kind."""
+    match gate, reading:
+        case Output(), OutputReading():
+            return judge_output(gate, reading)
+        case PortFree(), PortReading():
+            return judge_port_free(reading)
+        case GpuFree(), GpuReading():
+            return judge_gpu_free(gate, reading)
+        case Coverage(), CoverageReading():
+            return judge_coverage(reading)
+        case _:
+            return Unknown(f"a {type(reading).__name__} says nothing about {type(gate).__name__}")
+
+
+def judge_output(gate: Output, reading: OutputReading) -> Verdict:
+    """Green needs the word (or the pattern with the right captures) and an exit status that fits."""
+    for word in gate.refuse:
+        if word in reading.words:
+            return Red(f"printed {word}")
+    missing = _missing(gate, reading)
+    if reading.lost:
+        return Red("the job is gone and left no exit status")
+    if reading.exit is None:
+        return Unknown(f"running; {missing}" if missing else f"printed {_asked(gate)}; still running")
+    if reading.exit not in gate.exit:
+        return Red(f"exit status {reading.exit}" + (f"; {missing}" if missing else ""))
+    if missing:
+        return Red(f"exit status {reading.exit}, but {missing}")
+    return Green(_asked(gate, reading))
+
+
+def _asked(gate: Output, reading: OutputReading | None = None) -> str:
+    if gate.word:
+        return gate.word
+    captured = reading.captures.get(gate.pattern, ()) if reading else ()
+    return f"{gate.pattern} = {', '.join(captured)}" if captured else gate.pattern
+
+
+def _missing(gate: Output, reading: OutputReading) -> str:
+    if gate.word and gate.word not in reading.words:
+        return f"{gate.word} not printed"
+    if gate.pattern:
+        captured = reading.captures.get(gate.pattern)
+        if captured is None:
+            return f"no line matches {gate.pattern}"
+        if gate.equals and captured != gate.equals:
+            return f"{gate.pattern} gave {', '.join(captured)} instead of {', '.join(gate.equals)}"
+    return ""
+
+
+def judge_port_free(reading: PortReading) -> Verdict:
+    """Free means that nobody listens; what cannot be read is not free."""
+    if reading.error:
+        return Unknown(f"port {reading.port}: {reading.error}")
+    if reading.listeners:
+        return Unknown(f"port {reading.port} is held by {_who(reading.listeners[0])}")
+    return Green(f"nobody listens on port {reading.port}")
+
+
+def _who(listener: Listener) -> str:
+    if listener.pid is None:
+        return "a process of another user"
+    return f"pid {listener.pid} ({listener.command})"
+
+
+def judge_ready(server: Server, model: str, reading: HealthReading) -> Verdict:
+    """READY: our process lives, itself listens, its health page says 200, and it serves the model asked for."""
+    if not reading.alive:
+        how = "left no exit status" if reading.exit is None else f"exit status {reading.exit}"
+        return Red(f"the server ended while starting ({how})")
+    port = reading.port
+    if port.error:
+        return Unknown(f"port {port.port}: {port.error}")
+    if not port.listeners:
+        return Unknown(f"nobody listens on port {port.port} yet")
+    foreign = next((listener for listener in port.listeners if not listener.ours), None)
+    if foreign:
+        return Red(f"port {port.port} is held by {_who(foreign)}, not by our server")
+    if reading.status is None:
+        return Unknown(f"{server.health} does not answer: {reading.error}")
+    if reading.status != 200:
+        return Unknown(f"{server.health} answers {reading.status}")
+    if model and reading.models is None:
+        return Unknown(f"/v1/models does not answer: {reading.error}")
+    if model and reading.models is not None and model not in reading.models:
+        return Red(f"the server serves {', '.join(reading.models) or 'no model'}, not {model}")
+    return Green(f"127.0.0.1:{port.port} {model} {reading.latency_s * 1000:.0f} ms".replace("  ", " "))
+
+
+def judge_gpu_free(gate: GpuFree, reading: GpuReading) -> Verdict:
+    """Free means: every card of the run was read, is below the limit, and no process of ours is left."""
+    if reading.ours_left:
+        return Unknown(f"still alive: pid {', '.join(map(str, reading.ours_left))}")
+    if reading.absent:
+        return Red(reading.absent) if gate.needs_gpu else Moot(reading.absent)
+    if reading.error:
+        return Unknown(reading.error)
+    if not reading.wanted:
+        return Red("the run names no GPU") if gate.needs_gpu else Moot("the run uses no GPU")
+    if len(reading.cards) < len(reading.wanted):
+        return Red(f"only {len(reading.cards)} of the GPUs {', '.join(reading.wanted)} are there")
+    shown = ", ".join(f"GPU{c.index} {c.used_mib:.0f} of {c.total_mib:.0f} MiB" for c in reading.cards)
+    # Written so that a NaN is not free.
+    if all(card.used_mib < gate.limit_mib for card in reading.cards):
+        return Green(f"{shown}, below {gate.limit_mib}")
+    return Unknown(f"{shown}, not below {gate.limit_mib}")
+
+
+def judge_coverage(reading: CoverageReading) -> Verdict:
+    """Green when every workload was read and nothing is wrong with any of them."""
+    if reading.error:
+        return Red(reading.error)
+    if not reading.workloads:
+        return Red("no workload was read")
+    wrong = [f"{one.id}: {reason}" for one in reading.workloads for reason in one.wrong]
+    short = [one for one in reading.workloads if one.rows != one.expected or one.unique != one.expected]
+    if wrong or short:
+        return Red("; ".join(wrong or [f"{w.id}: {w.rows} of {w.expected}" for w in short]))
+    return Green(", ".join(f"{one.id} {one.rows}/{one.expected}" for one in reading.workloads))
+
+
+def earned(verdicts: Mapping[str, Verdict]) -> bool:
+    """Whether a step's gates let it pass: at least one is green and none is red or unknown."""
+    greens = 0
+    for verdict in verdicts.values():
+        match verdict:
+            case Green():
+                greens += 1
+            case Moot():
+                pass
+            case Red() | Unknown():
+                return False
+            case _:
+                assert_never(verdict)
+    return greens > 0
+
+
+def word_of(gate: Gate) -> str:
+    """What the gate is called on the page."""
+    return gate.word or gate.pattern if isinstance(gate, Output) else gate.word

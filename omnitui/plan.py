@@ -1,0 +1,277 @@
+"""From a runbook, a schedule and a state to the ordered steps, the next one, and what a resume will do. Pure.
+
+Phases that come once a run stand where they are written. Neighbouring phases that come once a series or in each
+pass form a block, and the block is laid out pass by pass along the schedule.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Literal, TypeAlias, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from omnitui.errors import UsageError
+from omnitui.model import (
+    RUN_WIDE,
+    Asking,
+    Crashed,
+    Failed,
+    Passed,
+    PassRecord,
+    Running,
+    RunState,
+    Skipped,
+    Status,
+    StepRecord,
+    Stopped,
+    Waiting,
+)
+from omnitui.runbook.schema import Phase, Runbook, Schedule, Serve, Step, Stop
+
+
+class PlannedStep(Struct, frozen=True):
+    """One line of the checklist. `scope` is `_/_`, `series/_` or `series/pass`; `id` is `scope/step`."""
+
+    id: str
+    scope: str
+    phase: str
+    step: Step
+    scored: bool
+
+    @property
+    def series(self) -> str:
+        """The series, or `_`."""
+        return self.scope.partition("/")[0]
+
+    @property
+    def label(self) -> str:
+        """The pass, or `_`."""
+        return self.scope.partition("/")[2]
+
+    @property
+    def in_pass(self) -> bool:
+        """Whether the step belongs to a pass."""
+        return self.label != RUN_WIDE
+
+
+Plan: TypeAlias = tuple[PlannedStep, ...]
+
+
+def schedule_of(runbook: Runbook, name: str | None) -> Schedule:
+    """The schedule with this id; without a name, the first. A runbook without passes has an empty one."""
+    if not runbook.schedules and name is None:
+        return Schedule(id="", title="", order=())
+    for schedule in runbook.schedules:
+        if name in (None, schedule.id):
+            return schedule
+    raise UsageError(f"no schedule {name}; there are: {', '.join(s.id for s in runbook.schedules) or 'none'}")
+
+
+def lay_out(runbook: Runbook, order: Sequence[str]) -> Plan:
+    """All steps in the order in which they run."""
+    planned: list[PlannedStep] = []
+    for once, phases in groupby(runbook.phases, key=lambda phase: phase.per == "run"):
+        if once:
+            planned += [one for phase in phases for one in _steps(runbook, phase, f"{RUN_WIDE}/{RUN_WIDE}")]
+        else:
+            planned += _block(runbook, tuple(phases), order)
+    return tuple(planned)
+
+
+def _block(runbook: Runbook, phases: tuple[Phase, ...], order: Sequence[str]) -> Iterator[PlannedStep]:
+    begun: set[str] = set()
+    for scope in order:
+        series = scope.partition("/")[0]
+        for phase in phases:
+            if phase.per == "pass":
+                yield from _steps(runbook, phase, scope)
+            elif series not in begun:
+                yield from _steps(runbook, phase, f"{series}/{RUN_WIDE}")
+        begun.add(series)
+
+
+def _steps(runbook: Runbook, phase: Phase, scope: str) -> Iterator[PlannedStep]:
+    label = scope.partition("/")[2]
+    for step in phase.steps:
+        if label not in step.skip_passes:
+            yield PlannedStep(f"{scope}/{step.id}", scope, phase.id, step, label not in runbook.passes.unscored)
+
+
+def find_step(plan: Plan, step_id: str) -> PlannedStep:
+    """The step with this id. Raises `UsageError`."""
+    for planned in plan:
+        if planned.id == step_id:
+            return planned
+    raise UsageError(f"the run has no step {step_id}")
+
+
+def is_done(status: Status) -> bool:
+    """Whether the run may go on past a step with this status."""
+    match status:
+        case Passed() | Skipped():
+            return True
+        case Waiting() | Running() | Failed() | Stopped() | Crashed() | Asking():
+            return False
+    assert_never(status)
+
+
+def next_step(plan: Plan, state: RunState) -> PlannedStep | None:
+    """The first step that is not done; None when all are."""
+    return next((planned for planned in plan if not is_done(state.step(planned.id).status)), None)
+
+
+# -- where a run stands ----------------------------------------------------------------------------------------
+
+Outcome: TypeAlias = Literal["complete", "running", "failed", "stopped", "interrupted", "asking", "held"]
+
+
+def outcome(plan: Plan, state: RunState, alive: bool) -> Outcome:
+    """Where the run stands, given whether a runner holds its lock.
+
+    "interrupted" is a step that reads as running, or a crashed one, with nobody at work; "held" waits for a start.
+    """
+    step = next_step(plan, state)
+    if alive:
+        return "running"
+    if step is None:
+        return "complete"
+    status = state.step(step.id).status
+    match status:
+        case Waiting():
+            return "held"
+        case Running() | Crashed():
+            return "interrupted"
+        case Failed():
+            return "failed"
+        case Stopped():
+            return "stopped"
+        case Asking():
+            return "asking"
+        case Passed() | Skipped():
+            raise AssertionError("a step that is done is not the next one")
+    assert_never(status)
+
+
+# -- resuming --------------------------------------------------------------------------------------------------
+
+JobFact: TypeAlias = Literal["alive", "ended", "lost"]
+"""What became of the attempt that was running when the runner died; "ended" has an exit status on disk."""
+
+
+class World(Struct, frozen=True):
+    """What was seen outside the state before a resume is planned."""
+
+    job: JobFact | None = None
+    live_servers: frozenset[str] = frozenset()
+    runbook_changed: bool = False
+
+
+class Resume(Struct, frozen=True):
+    """What a resume will do. `kind` is how the run goes on at `at`; `lines` tell it to the operator."""
+
+    kind: Literal["complete", "go_on", "adopt", "retry", "redo_pass"]
+    at: str = ""
+    reset: tuple[str, ...] = ()
+    """Steps that will be run again though they had passed, or had been tried."""
+    stop_servers: tuple[str, ...] = ()
+    move_aside: str = ""
+    """The pass whose output is moved aside, or empty."""
+    mark: str = ""
+    """Why the pass is left out of the averages from here on, or empty."""
+    lines: tuple[str, ...] = ()
+
+
+def resume(plan: Plan, state: RunState, world: World, in_place: bool | None = None) -> Resume:
+    """What would happen next. `in_place` overrides the runbook: at the failed step, or from the pass's start."""
+    step = next_step(plan, state)
+    if step is None:
+        return Resume("complete", lines=("Every step is done; there is nothing to resume.",))
+    notes = ("The runbook has changed since this run began; the run goes on with its own copy.",)
+    before = notes if world.runbook_changed else ()
+    status = state.step(step.id).status
+    if isinstance(status, Running) and world.job in ("alive", "ended") and _servers_live(plan, step, state, world):
+        how = "is still running: wait for it" if world.job == "alive" else "ended meanwhile: judge what it left"
+        return Resume("adopt", step.id, lines=(*before, f"{_name(step)} {how}."))
+    lost = _lost_servers(plan, step, world)
+    fresh = isinstance(status, Waiting | Asking)
+    if fresh and not lost:
+        return Resume("go_on", step.id, lines=(*before, f"Go on at {_name(step)}."))
+    whole_pass = step.in_pass and (step.step.redo or "pass") == "pass"
+    if in_place is not None:
+        whole_pass = step.in_pass and not in_place
+    if whole_pass:
+        return _redo_pass(plan, state, step, world, before)
+    return _retry(plan, step, lost, before, marked=step.in_pass and step.step.redo != "step")
+
+
+def _retry(plan: Plan, step: PlannedStep, lost: Sequence[str], before: tuple[str, ...], *, marked: bool) -> Resume:
+    serving = [p.id for p in _of_scope(plan, step) if isinstance(p.step, Serve) and p.step.server in lost]
+    lines = [*before, *(f"Start server {name} again: it is gone." for name in lost)]
+    lines.append(f"Run {_name(step)} again; everything before it stays as it is.")
+    mark = ""
+    if marked and step.scored:
+        mark = f"resumed in place at {step.step.id}"
+        lines.append(f"Pass {step.scope} is then left out of the averages: {mark}.")
+    return Resume("retry", step.id, (*serving, step.id), mark=mark, lines=tuple(lines))
+
+
+def _redo_pass(plan: Plan, state: RunState, step: PlannedStep, world: World, before: tuple[str, ...]) -> Resume:
+    steps = [planned for planned in plan if planned.scope == step.scope]
+    reset = tuple(planned.id for planned in steps if planned.id in state.steps)
+    servers = tuple(sorted(world.live_servers))
+    lines = [*before, *(f"Stop server {name}." for name in servers)]
+    lines.append(f"Move the output of {step.scope} aside as -incomplete; nothing is deleted.")
+    lines.append(f"Begin pass {step.scope} again at its first step ({steps[0].step.title}).")
+    return Resume("redo_pass", steps[0].id, reset, servers, move_aside=step.scope, lines=tuple(lines))
+
+
+def _servers_live(plan: Plan, step: PlannedStep, state: RunState, world: World) -> bool:
+    if isinstance(step.step, Serve | Stop):
+        return True
+    return not _lost_servers(plan, step, world)
+
+
+def _lost_servers(plan: Plan, step: PlannedStep, world: World) -> tuple[str, ...]:
+    if isinstance(step.step, Stop):
+        return ()
+    return tuple(name for name in servers_at(plan, step.id) if name not in world.live_servers)
+
+
+def servers_at(plan: Plan, step_id: str) -> tuple[str, ...]:
+    """The servers that an earlier step of the same scope started and none has stopped yet, before this step."""
+    step = find_step(plan, step_id)
+    up: dict[str, None] = {}
+    for planned in _of_scope(plan, step):
+        if planned.id == step_id:
+            break
+        if isinstance(planned.step, Serve):
+            up[planned.step.server] = None
+        elif isinstance(planned.step, Stop):
+            up.pop(planned.step.server, None)
+    return tuple(up)
+
+
+def _of_scope(plan: Plan, step: PlannedStep) -> Iterable[PlannedStep]:
+    return (planned for planned in plan if planned.scope == step.scope)
+
+
+def _name(step: PlannedStep) -> str:
+    where = "" if step.scope == f"{RUN_WIDE}/{RUN_WIDE}" else f"{step.scope}: "
+    return f"{where}“{step.step.title}”"
+
+
+def apply(state: RunState, decided: Resume) -> RunState:
+    """The state after the decision, before anything runs: reset steps wait again, their attempts are kept."""
+    steps = dict(state.steps)
+    for step_id in decided.reset:
+        record = state.step(step_id)
+        steps[step_id] = StepRecord(attempts=record.attempts, edited=record.edited)
+    passes = dict(state.passes)
+    scope = decided.at.rpartition("/")[0]
+    if decided.kind == "redo_pass":
+        passes[scope] = PassRecord(round=passes.get(scope, PassRecord()).round + 1)
+    if decided.mark:
+        known = passes.get(scope, PassRecord())
+        passes[scope] = replace(known, marks=tuple(dict.fromkeys((*known.marks, decided.mark))))
+    return replace(state, steps=steps, passes=passes)

@@ -1,0 +1,140 @@
+"""From a folder with `runbook.toml` to a `Runbook`, or an error with file, key and the nearest valid name."""
+
+import hashlib
+import re
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from omnitui.errors import RunbookError, UsageError
+from omnitui.runbook.schema import TABLES, Runbook
+
+FILE = "runbook.toml"
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$(?P<at>[^`]*)`)?")
+_TAG = re.compile(r"Invalid (?:enum )?value '(?P<name>[^']*)'(?: - at `\$(?P<at>[^`]*)`)?")
+_AT = re.compile(r"(?P<reason>.*?)(?: - at `(?:key in )?\$(?P<at>[^`]*)`)?$")
+
+
+def library() -> Path:
+    """The folder of the runbooks that came with OmniTUI."""
+    packaged = Path(__file__).parent.parent / "runbooks"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "runbooks"
+
+
+def available() -> list[str]:
+    """The ids of the runbooks that came with OmniTUI, sorted."""
+    return sorted(file.parent.name for file in library().glob(f"*/{FILE}"))
+
+
+def locate(name: str) -> Path:
+    """The folder of a runbook, given its id, its folder, or its `runbook.toml`."""
+    path = Path(name)
+    if path.name == FILE and path.is_file():
+        return path.parent.absolute()
+    if (path / FILE).is_file():
+        return path.absolute()
+    if (library() / name / FILE).is_file():
+        return library() / name
+    near = get_close_matches(name, available(), n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(available())}"
+    raise UsageError(f"no runbook {name}: not an id, nor a folder with {FILE}; {hint}")
+
+
+def load(folder: Path) -> Runbook:
+    """Read `runbook.toml` in `folder`. Raises `RunbookError`."""
+    file = folder / FILE
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise RunbookError(file, "", f"not TOML: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunbookError(file, "", f"cannot be read: {error}") from error
+    _imply_command(raw)
+    try:
+        for table in ("variables", "places", "environments", "servers"):
+            _convert_named(raw.get(table), table)
+        runbook = msgspec.convert(raw, Runbook)
+    except msgspec.ValidationError as error:
+        raise _explained(file, str(error)) from error
+    if runbook.schema != 1:
+        raise RunbookError(file, "schema", f"{runbook.schema} is not known here; this OmniTUI reads 1")
+    return runbook
+
+
+def digest(folder: Path) -> str:
+    """SHA-256 over the names and bytes of every file of the runbook, caches aside."""
+    sha = hashlib.sha256()
+    for file in sorted(files_of(folder)):
+        sha.update(str(file.relative_to(folder)).encode() + b"\0")
+        sha.update(hashlib.sha256(file.read_bytes()).digest())
+    return sha.hexdigest()
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files that make up a runbook."""
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.relative_to(folder).parts
+    ]
+
+
+def _imply_command(raw: dict[str, Any]) -> None:
+    # Most steps are commands: a page of them should not say so forty times.
+    for phase in raw.get("phases", []):
+        for step in phase.get("steps", []) if isinstance(phase, dict) else []:
+            if isinstance(step, dict):
+                step.setdefault("do", "command")
+
+
+def _convert_named(entries: Any, table: str) -> None:
+    # msgspec writes `[...]` for the name of a table's entry; converted one by one, the error can say it.
+    for name, entry in entries.items() if isinstance(entries, dict) else ():
+        try:
+            msgspec.convert(entry, TABLES[table][0])
+        except msgspec.ValidationError as error:
+            reason, _, at = str(error).partition(" - at `$")
+            raise msgspec.ValidationError(f"{reason} - at `$.{table}.{name}{at.rstrip('`')}`") from None
+
+
+def _explained(file: Path, message: str) -> RunbookError:
+    if match := _UNKNOWN.match(message):
+        at, name = match["at"] or "", match["name"]
+        return RunbookError(file, _key(at, name), f"unknown key{_near(name, _fields(at))}")
+    if match := _TAG.match(message):
+        at, name = match["at"] or "", match["name"]
+        return RunbookError(file, _key(at), f"{name!r} is not a choice{_near(name, _tags(at))}")
+    match = _AT.match(message)
+    reason, at = (match["reason"], match["at"] or "") if match else (message, "")
+    return RunbookError(file, _key(at), reason[:1].lower() + reason[1:])
+
+
+def _key(at: str, name: str = "") -> str:
+    return ".".join(part for part in (at.lstrip("."), name) if part)
+
+
+def _near(name: str, valid: list[str]) -> str:
+    near = get_close_matches(name, valid, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; valid here: {', '.join(valid)}" if valid else ""
+
+
+def _tables(at: str) -> tuple[type[msgspec.Struct], ...]:
+    known = [part for part in re.findall(r"[A-Za-z_]+", at) if part in TABLES]
+    return TABLES[known[-1] if known else ""]
+
+
+def _fields(at: str) -> list[str]:
+    fields = dict.fromkeys(name for table in _tables(at) for name in table.__struct_fields__)
+    tags = dict.fromkeys(str(t.__struct_config__.tag_field) for t in _tables(at) if t.__struct_config__.tag_field)
+    return [*fields, *tags]
+
+
+def _tags(at: str) -> list[str]:
+    if at.endswith(".per"):
+        return ["run", "series", "pass"]
+    return [str(table.__struct_config__.tag) for table in _tables(at) if table.__struct_config__.tag]

@@ -1,0 +1,279 @@
+"""The types of a runbook. Every field that a runbook may write stands here; unknown ones are refused.
+
+Strings may name variables as `${NAME}`, except in scripts (`run`, `prelude`), where bash expands them: a script
+runs byte for byte as it was written.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of every table of a runbook."""
+
+
+class Variable(Part, kw_only=True, frozen=True):
+    """A value that the operator sets. Without a default it must be given."""
+
+    help: str
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    pattern: str = ""
+    """A regular expression that the whole value must match."""
+    secret: bool = False
+    """Lives in the environment only; never stored, never shown."""
+
+
+class PlaceSpec(Part, frozen=True, kw_only=True):
+    """Where commands run."""
+
+    kind: Literal["local"] = "local"
+
+
+class Environment(Part, frozen=True, kw_only=True):
+    """What a shell is given before a step's own lines."""
+
+    place: str = "host"
+    cwd: str = ""
+    prelude: str = ""
+    exports: Mapping[str, str] = {}
+    unset: tuple[str, ...] = ()
+    cpus: str = ""
+    """A CPU list such as `2-15,18`; read back from every thread once the job runs."""
+    strict: bool = True
+    """`set -eo pipefail` before the first line."""
+
+
+class Remedy(Part, frozen=True, kw_only=True):
+    """What the page says to do when a gate is red."""
+
+    say: str
+    run: str = ""
+
+
+class Output(Part, tag="output", tag_field="gate", kw_only=True, frozen=True):
+    """The output has `word` as a line of its own, or matches `pattern`, and the exit status fits."""
+
+    word: str = ""
+    pattern: str = ""
+    equals: tuple[str, ...] = ()
+    """What the groups of `pattern` must have captured, in order."""
+    refuse: tuple[str, ...] = ()
+    """Words that make the gate red at once."""
+    exit: tuple[int, ...] = (0,)
+    remedies: tuple[Remedy, ...] = ()
+
+
+class PortFree(Part, tag="port_free", tag_field="gate", kw_only=True, frozen=True):
+    """Nobody listens on the port, in IPv4 or IPv6."""
+
+    port: str
+    word: str = "PORT_FREE"
+    timeout_s: float = 30.0
+    remedies: tuple[Remedy, ...] = ()
+
+
+class GpuFree(Part, tag="gpu_free", tag_field="gate", kw_only=True, frozen=True):
+    """Memory used on each GPU of the run is below the limit and no process of ours is left."""
+
+    gpus: str = "${GPUS}"
+    """Indices or UUIDs, separated by commas; empty when the run uses none."""
+    limit_mib: int = 1024
+    needs_gpu: bool = False
+    """Red, not moot, where the machine has no NVIDIA GPU."""
+    word: str = "GPU_FREE"
+    timeout_s: float = 600.0
+    remedies: tuple[Remedy, ...] = ()
+
+
+class Coverage(Part, tag="coverage", tag_field="gate", kw_only=True, frozen=True):
+    """Every workload of the pass is complete, as read from its files."""
+
+    word: str = "RUN_COMPLETE"
+    remedies: tuple[Remedy, ...] = ()
+
+
+Gate: TypeAlias = Output | PortFree | GpuFree | Coverage
+
+
+class Satisfied(Part, frozen=True, kw_only=True):
+    """A look that tells whether a step is already true."""
+
+    run: str
+    word: str
+
+
+class StepBase(Part, kw_only=True, frozen=True):
+    """What every step has."""
+
+    id: str
+    title: str
+    note: str = ""
+    env: str = ""
+    gates: tuple[Gate, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    redo: Literal["step", "pass"] | None = None
+    """Where to begin again when the step did not end green. Default: the pass in a pass, else the step."""
+    skip_passes: tuple[str, ...] = ()
+    destructive: bool = False
+    """Deletes or rebuilds something: the operator is asked first."""
+    timeout_s: float = 0.0
+    """How long the command may take; 0 is for ever."""
+
+
+class Command(StepBase, tag="command", tag_field="do", kw_only=True, frozen=True):
+    """Runs a bash script to its end."""
+
+    run: str
+    satisfied_by: Satisfied | None = None
+
+
+class Serve(StepBase, tag="serve", tag_field="do", kw_only=True, frozen=True):
+    """Starts a server and waits until it is ready."""
+
+    run: str
+    server: str
+
+
+class Stop(StepBase, tag="stop", tag_field="do", kw_only=True, frozen=True):
+    """Stops a server's whole process group."""
+
+    server: str
+    grace_s: float = 30.0
+    """How long TERM may take before KILL."""
+
+
+class Confirm(StepBase, tag="confirm", tag_field="do", kw_only=True, frozen=True):
+    """Asks the operator."""
+
+    ask: str
+
+
+class Collect(StepBase, tag="collect", tag_field="do", kw_only=True, frozen=True):
+    """Reads the pass's result files, checks coverage and audio, and writes its metrics."""
+
+
+class Summarize(StepBase, tag="summarize", tag_field="do", kw_only=True, frozen=True):
+    """Prints the table over the scored passes of each series."""
+
+
+Step: TypeAlias = Command | Serve | Stop | Confirm | Collect | Summarize
+
+
+class Server(Part, kw_only=True, frozen=True):
+    """A server that steps start and stop, and what makes it READY."""
+
+    title: str
+    port: str
+    health: str = "/health"
+    model: str = ""
+    """The id that `/v1/models` must list; empty when it is not asked."""
+    word: str = "READY"
+    timeout_s: float = 1800.0
+    remedies: tuple[Remedy, ...] = ()
+
+
+class Phase(Part, kw_only=True, frozen=True):
+    """A chapter. `per` says how often it comes: once a run, once a series, or in every pass."""
+
+    id: str
+    title: str
+    per: Literal["run", "series", "pass"] = "run"
+    steps: tuple[Step, ...] = ()
+
+
+class Passes(Part, frozen=True, kw_only=True):
+    """What the passes have in common."""
+
+    out: str = ""
+    """The output folder of a pass; moved aside, never deleted, when the pass is begun again."""
+    unscored: tuple[str, ...] = ()
+
+
+class Schedule(Part, frozen=True, kw_only=True):
+    """An order of passes, as `series/pass`."""
+
+    id: str
+    title: str
+    order: tuple[str, ...]
+
+
+class Check(Part, frozen=True, kw_only=True):
+    """A field of a result file that must have a value."""
+
+    path: str
+    equals: str
+
+
+class Workload(Part, kw_only=True, frozen=True):
+    """What a pass must have produced. `file` is below the pass's output folder, `rows` a JMESPath."""
+
+    id: str
+    title: str
+    file: str
+    rows: str
+    key: str = "id"
+    expect: str
+    checks: tuple[Check, ...] = ()
+    audio: str = ""
+    """A glob below the output folder: one sound, non-empty WAV for each row."""
+
+
+class Metric(Part, kw_only=True, frozen=True):
+    """One number of a pass: a JMESPath into a result file."""
+
+    id: str
+    file: str
+    path: str
+    unit: str = ""
+    direction: Literal["higher", "lower", "none"] = "none"
+    primary: bool = False
+    help: str = ""
+
+
+class Resources(Part, frozen=True, kw_only=True):
+    """What the run needs for itself on this host."""
+
+    ports: tuple[str, ...] = ()
+    gpus: str = ""
+
+
+class Runbook(Part, frozen=True, kw_only=True):
+    """A whole runbook. Its id is the name of its folder."""
+
+    schema: int
+    title: str
+    summary: str
+    variables: Mapping[str, Variable] = {}
+    places: Mapping[str, PlaceSpec] = {}
+    environments: Mapping[str, Environment] = {}
+    servers: Mapping[str, Server] = {}
+    resources: Resources = Resources()
+    passes: Passes = Passes()
+    schedules: tuple[Schedule, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+
+
+TABLES: Mapping[str, tuple[type[Part], ...]] = {
+    "": (Runbook,),
+    "variables": (Variable,),
+    "places": (PlaceSpec,),
+    "environments": (Environment,),
+    "servers": (Server,),
+    "resources": (Resources,),
+    "passes": (Passes,),
+    "schedules": (Schedule,),
+    "phases": (Phase,),
+    "steps": (Command, Serve, Stop, Confirm, Collect, Summarize),
+    "satisfied_by": (Satisfied,),
+    "gates": (Output, PortFree, GpuFree, Coverage),
+    "remedies": (Remedy,),
+    "workloads": (Workload,),
+    "checks": (Check,),
+    "metrics": (Metric,),
+}
+"""Which tables may stand under which key; an error names the nearest of their fields."""

@@ -1,0 +1,69 @@
+"""Variables: the values that a run is given, and `${NAME}` in the strings of a runbook."""
+
+import re
+from collections.abc import Mapping
+
+from omnitui.errors import UsageError
+from omnitui.runbook.schema import Runbook
+
+NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+BUILT_IN = frozenset({"RUN_DIR", "RUNBOOK", "SERIES", "PASS", "OUT", "OMNITUI_PYTHON"})
+"""Set by the runner for every step."""
+
+
+def names_in(text: str) -> list[str]:
+    """The variables that a string refers to, in order."""
+    return NAME.findall(text)
+
+
+def expand(text: str, values: Mapping[str, str]) -> str:
+    """`text` with every `${NAME}` replaced; values may refer to each other, but not in a circle."""
+    for _ in range(16):
+        missing = [name for name in names_in(text) if name not in values]
+        if missing:
+            raise UsageError(f"variable {missing[0]} has no value; set it with --set {missing[0]}=...")
+        replaced = NAME.sub(lambda m: values[m[1]], text)
+        if replaced == text:
+            return text
+        text = replaced
+    raise UsageError(f"variables refer to each other in a circle: {text[:80]}")
+
+
+def chosen(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
+    """The values of a run: what was given over the defaults, each checked. Secrets are left out.
+
+    Raises `UsageError` for an unknown name, a missing value, or one that its choices or pattern refuse.
+    """
+    for name in given:
+        if name not in runbook.variables:
+            known = ", ".join(runbook.variables) or "none"
+            raise UsageError(f"the runbook has no variable {name}; it has: {known}")
+    values: dict[str, str] = {}
+    for name, variable in runbook.variables.items():
+        value = given.get(name, variable.default)
+        if variable.secret:
+            continue
+        if value is None:
+            raise UsageError(f"variable {name} has no value ({variable.help}); set it with --set {name}=...")
+        reason = refusal(runbook, name, value)
+        if reason:
+            raise UsageError(reason)
+        values[name] = value
+    return values
+
+
+def refusal(runbook: Runbook, name: str, value: str) -> str:
+    """Why a variable must not have this value, or an empty string."""
+    variable = runbook.variables[name]
+    if variable.choices and value not in variable.choices:
+        return f"{name}={value}: must be one of {', '.join(variable.choices)}"
+    if variable.pattern and not names_in(value) and not re.fullmatch(variable.pattern, value):
+        return f"{name}={value}: must match {variable.pattern} ({variable.help})"
+    if "\0" in value or "\n" in value:
+        return f"{name}: must be one line"
+    return ""
+
+
+def secret_names(runbook: Runbook) -> tuple[str, ...]:
+    """The variables that must never reach the disk."""
+    return tuple(name for name, variable in runbook.variables.items() if variable.secret)
