@@ -152,7 +152,9 @@ def judge_output(gate: Output, reading: OutputReading) -> Verdict:
     if reading.lost:
         return Red("the job is gone and left no exit status")
     if reading.exit is None:
-        return Unknown(f"running; {missing}" if missing else f"printed {_asked(gate)}; still running")
+        return Unknown(
+            f"running; {missing}" if missing or not gate.word else f"printed {gate.word}; still running"
+        )
     if reading.exit not in gate.exit:
         return Red(f"exit status {reading.exit}" + (f"; {missing}" if missing else ""))
     if missing:
@@ -163,6 +165,8 @@ def judge_output(gate: Output, reading: OutputReading) -> Verdict:
 def _asked(gate: Output, reading: OutputReading | None = None) -> str:
     if gate.word:
         return gate.word
+    if not gate.pattern:
+        return f"exit status {reading.exit}" if reading else "nothing"
     captured = reading.captures.get(gate.pattern, ()) if reading else ()
     return f"{gate.pattern} = {', '.join(captured)}" if captured else gate.pattern
 
@@ -268,4 +272,4 @@ def earned(verdicts: Mapping[str, Verdict]) -> bool:
 
 def word_of(gate: Gate) -> str:
     """What the gate is called on the page."""
-    return gate.word or gate.pattern if isinstance(gate, Output) else gate.word
+    return (gate.word or gate.pattern or "exit") if isinstance(gate, Output) else gate.word

@@ -107,6 +107,8 @@ class StepRecord(Value, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
     edited: str = ""
     """The operator's own command in place of the runbook's, or empty."""
+    confirmed: bool = False
+    """The operator has agreed to a step that deletes or rebuilds something."""
 
 
 class ServerRecord(Value, frozen=True, kw_only=True):

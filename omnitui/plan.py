@@ -27,7 +27,7 @@ from omnitui.model import (
     Stopped,
     Waiting,
 )
-from omnitui.runbook.schema import Phase, Runbook, Schedule, Serve, Step, Stop
+from omnitui.runbook.schema import Collect, Confirm, Phase, Runbook, Schedule, Serve, Step, Stop, Summarize
 
 
 class PlannedStep(Struct, frozen=True):
@@ -197,12 +197,23 @@ def resume(plan: Plan, state: RunState, world: World, in_place: bool | None = No
     fresh = isinstance(status, Waiting | Asking)
     if fresh and not lost:
         return Resume("go_on", step.id, lines=(*before, f"Go on at {_name(step)}."))
-    whole_pass = step.in_pass and (step.step.redo or "pass") == "pass"
+    whole_pass = redo_of(step) == "pass"
     if in_place is not None:
         whole_pass = step.in_pass and not in_place
     if whole_pass:
         return _redo_pass(plan, state, step, world, before)
-    return _retry(plan, step, lost, before, marked=step.in_pass and step.step.redo != "step")
+    return _retry(plan, step, lost, before, marked=redo_of(step) == "pass")
+
+
+def redo_of(step: PlannedStep) -> Literal["step", "pass"]:
+    """Where the runbook begins again when this step did not end green.
+
+    What only stops, reads or asks can be done twice without harm to a measurement.
+    """
+    if not step.in_pass:
+        return "step"
+    harmless = isinstance(step.step, Stop | Collect | Summarize | Confirm)
+    return step.step.redo or ("step" if harmless else "pass")
 
 
 def _retry(plan: Plan, step: PlannedStep, lost: Sequence[str], before: tuple[str, ...], *, marked: bool) -> Resume:

@@ -314,6 +314,12 @@ class Owned:
         self._append({"t": now(), "event": "created", "set": msgspec.to_builtins(self.state)})
         self._save(self.state)
 
+    def restore(self) -> None:
+        """Write a state that was rebuilt, and say so in the journal."""
+        self._append({"t": now(), "event": "repaired", "set": msgspec.to_builtins(self.state)})
+        self._save(self.state)
+        self.close()
+
     def _save(self, state: RunState) -> None:
         replace_file(self.run.state, f"{to_toml(state)}\n{_END}\n".encode())
 
@@ -356,20 +362,27 @@ def _changes(before: RunState, after: RunState) -> dict[str, object]:
 
 
 @contextmanager
-def owned(run: RunFolder, identity: Identity, role: str = "runner", patience_s: float = 1.0) -> Iterator[Owned]:
-    """Hold the run's lock and its state. Raises `RunBusy` naming the holder, or `CorruptState`."""
+def locked(run: RunFolder, identity: Identity, role: str, patience_s: float = 1.0) -> Iterator[None]:
+    """Hold the run's lock. Raises `RunBusy` naming the holder."""
     lock = _take(run, role, identity, patience_s)
     try:
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def owned(run: RunFolder, identity: Identity, role: str = "runner", patience_s: float = 1.0) -> Iterator[Owned]:
+    """Hold the run's lock and its state. Raises `RunBusy` naming the holder, or `CorruptState`."""
+    with locked(run, identity, role, patience_s):
         held = Owned(run, read(run))
         try:
             yield held
         finally:
             held.close()
-    finally:
-        os.close(lock)
 
 
-def create(state: RunState, runbook_folder: Path, files: list[Path], identity: Identity) -> RunFolder:
+def create(state: RunState, runbook_folder: Path, files: list[Path]) -> RunFolder:
     """Make a run's folder with its copy of the runbook, its journal and its first state.
 
     The folder is filled under another name and renamed, so that a run is there whole or not at all.

@@ -20,7 +20,7 @@ from omnitui.runbook.schema import (
     Step,
     Stop,
 )
-from omnitui.runbook.variables import BUILT_IN, names_in, refusal
+from omnitui.runbook.variables import BUILT_IN, names_in, refusal, secret_names
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
@@ -112,6 +112,8 @@ def _references(runbook: Runbook) -> Iterator[Problem]:
         for field, text in _strings(part):
             for name in names_in(text):
                 yield from _known(f"{key}.{field}", name, values, "variable")
+                if name in secret_names(runbook):
+                    yield f"{key}.{field}", f"the secret {name} may only be read by a script, from its environment"
 
 
 def _strings(part: object) -> Iterator[tuple[str, str]]:

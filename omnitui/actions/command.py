@@ -1,0 +1,145 @@
+"""Steps that run a script to its end: commands, collecting, summarizing; and the question to the operator."""
+
+from msgspec.structs import replace
+
+from omnitui import store
+from omnitui.actions.context import Context, Result, failed, passed
+from omnitui.actions.gating import decide
+from omnitui.actions.watching import wait_job
+from omnitui.errors import JobError
+from omnitui.gates import Green, Red, Verdict, judge_output, word_of
+from omnitui.jobs.job import Job, JobFolder, read_handed, start
+from omnitui.jobs.output import Scanner, tail, words_of
+from omnitui.model import Asking, Crashed
+from omnitui.plan import PlannedStep, servers_at
+from omnitui.runbook.check import environment_of
+from omnitui.runbook.schema import Command, Confirm, Coverage, Gate, Output
+from omnitui.runbook.variables import expand
+from omnitui.values import command_of, script
+
+_COLLECT = 'exec "$OMNITUI_PYTHON" -m omnitui.results.collect "$RUN_DIR" "$SERIES/$PASS"'
+_SUMMARIZE = 'exec "$OMNITUI_PYTHON" -m omnitui results "$RUN_DIR"'
+
+
+async def act_command(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
+    """Run the step's script and judge its gates, unless it is already true."""
+    step = planned.step
+    assert isinstance(step, Command)
+    if step.satisfied_by and not ctx.job(planned, attempt).folder.path.exists():
+        look = Output(word=step.satisfied_by.word)
+        folder = JobFolder(ctx.owned.run.job(planned.id, attempt).with_name(f"{attempt}-look"))
+        if not folder.path.exists():
+            verdicts = await _run(ctx, planned, attempt, step.satisfied_by.run, (look,), folder)
+            if isinstance(verdicts.get(look.word), Green):
+                return passed(attempt, verdicts, "already true", already=True)
+            ctx.board.forget(planned.id)
+    return await _act(ctx, planned, attempt, command_of(planned, ctx.owned.state), step.gates)
+
+
+async def act_collect(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
+    """Collect the pass in a job of its own, then judge its coverage from what was written."""
+    gates = planned.step.gates or (Output(word="RUN_COMPLETE"), Coverage(word="coverage"))
+    return await _act(ctx, planned, attempt, _COLLECT, gates)
+
+
+async def act_summarize(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
+    """Print the table over the scored passes; red when one of them is incomplete."""
+    return await _act(ctx, planned, attempt, _SUMMARIZE, planned.step.gates)
+
+
+async def act_confirm(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
+    """Ask the operator; the runner ends until the answer is there."""
+    step = planned.step
+    assert isinstance(step, Confirm)
+    if ctx.yes:
+        return passed(attempt, {"confirmed": Green("by --yes")})
+    return Asking(at=store.now(), question=expand(step.ask, ctx.values(planned)))
+
+
+async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates: tuple[Gate, ...]) -> Result:
+    verdicts = await _run(ctx, planned, attempt, run, gates)
+    if "lost" in verdicts:
+        return Crashed(attempt=attempt, at=store.now(), reason=verdicts["lost"].reason)
+    if all(not isinstance(verdict, Red) for verdict in verdicts.values()):
+        verdicts |= await decide(ctx, planned, attempt, gates)
+    reds = [f"{word}: {verdict.reason}" for word, verdict in verdicts.items() if isinstance(verdict, Red)]
+    if reds:
+        return failed(attempt, "; ".join(reds))
+    try:
+        _hand_on(ctx, planned, attempt)
+    except JobError as error:
+        return failed(attempt, str(error))
+    return passed(attempt, verdicts)
+
+
+async def _run(
+    ctx: Context,
+    planned: PlannedStep,
+    attempt: int,
+    run: str,
+    gates: tuple[Gate, ...],
+    folder: JobFolder | None = None,
+) -> dict[str, Verdict]:
+    """Run (or adopt) the job and judge its output gates; an exit status is always judged."""
+    values = ctx.values(planned)
+    outputs = [_expanded(gate, values) for gate in gates if isinstance(gate, Output)] or [Output()]
+    job = ctx.job(planned, attempt)
+    if folder:
+        job = Job(folder, job.place, f"{job.marker}-look")
+    if not job.folder.path.exists():
+        text = script(environment_of(ctx.runbook, planned.step), planned.step.title, run, values)
+        job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
+    patterns = tuple(gate.pattern for gate in outputs if gate.pattern)
+    scanner = Scanner(job.folder.log, words_of(outputs), patterns, tuple(ctx.secrets.values()))
+
+    def judged(exit_status: int | None = None, *, ended: bool = False) -> dict[str, Verdict]:
+        reading = scanner.reading(exit_status, ended=ended)
+        verdicts = {word_of(gate): judge_output(gate, reading) for gate in outputs}
+        for word, verdict in verdicts.items():
+            if ctx.board.show(planned.id, word, verdict):
+                ctx.owned.commit("gate", step=planned.id, word=word, verdict=verdict)
+        return verdicts
+
+    def changed() -> bool:
+        return any(isinstance(verdict, Red) for verdict in judged().values())
+
+    judged()
+    why = await wait_job(ctx, job, scanner, changed, planned.step.timeout_s, servers_at(ctx.plan, planned.id))
+    scanner.read()
+    status = job.folder.exit_status()
+    if status is None and not why:
+        return {"lost": Red(_lost(job))}
+    verdicts = judged(status, ended=True)
+    if why:
+        verdicts["ended early"] = Red(why)
+    if scanner.leaks:
+        ctx.owned.commit("leak", step=planned.id, attempt=attempt, places=len(scanner.leaks))
+    return verdicts
+
+
+def _lost(job: Job) -> str:
+    last = tail(job.folder.log, 1)
+    return "the job is gone and left no exit status" + (f"; its last line: {last[0][:200]}" if last else "")
+
+
+def _expanded(gate: Output, values: dict[str, str]) -> Output:
+    return Output(
+        word=gate.word,
+        pattern=gate.pattern,
+        equals=tuple(expand(value, values) for value in gate.equals),
+        refuse=gate.refuse,
+        exit=gate.exit,
+    )
+
+
+def _hand_on(ctx: Context, planned: PlannedStep, attempt: int) -> None:
+    handed = read_handed(ctx.job(planned, attempt).folder)
+    if not handed:
+        return
+    secret = next((name for name in handed if name in ctx.owned.state.secrets), None)
+    if secret:
+        raise JobError(f"{secret} is a secret; it must not be handed on through $OMNITUI_ENV")
+    known = ctx.owned.state.handed
+    scope = planned.scope
+    together = {**known, scope: {**known.get(scope, {}), **handed}}
+    ctx.owned.commit("handed", replace(ctx.owned.state, handed=together), step=planned.id, names=sorted(handed))

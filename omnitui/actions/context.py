@@ -1,0 +1,93 @@
+"""What an action is given, and what it may end in."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from omnitui import values
+from omnitui.gates import Green, Verdict, earned
+from omnitui.jobs.job import Job, JobFolder, marker
+from omnitui.live import Board
+from omnitui.model import Asking, Crashed, Failed, Passed, ServerRecord
+from omnitui.places import Place, open_place
+from omnitui.plan import Plan, PlannedStep
+from omnitui.runbook.check import environment_of
+from omnitui.runbook.schema import PlaceSpec, Runbook
+from omnitui.store import Owned, now
+
+Result: TypeAlias = Passed | Failed | Crashed | Asking
+
+
+class StopAsked(Exception):
+    """The operator asked to stop; the runner ends the step."""
+
+
+@dataclass
+class Context:
+    """One run at work."""
+
+    owned: Owned
+    runbook: Runbook
+    plan: Plan
+    secrets: Mapping[str, str]
+    board: Board
+    stop_asked: asyncio.Event
+    yes: bool = False
+    hold_asked: bool = False
+    servers: dict[str, "RunningServer"] = field(default_factory=dict)
+
+    def values(self, planned: PlannedStep) -> dict[str, str]:
+        """The step's values, without secrets."""
+        return values.of_scope(self.runbook, self.owned.state, planned.scope, self.owned.run.path)
+
+    def place(self, planned: PlannedStep) -> Place:
+        """Where the step runs."""
+        name = environment_of(self.runbook, planned.step).place
+        return open_place(self.runbook.places.get(name, PlaceSpec()))
+
+    def job(self, planned: PlannedStep, attempt: int) -> Job:
+        """The job of an attempt, whether it has been started or not."""
+        folder = JobFolder(self.owned.run.job(planned.id, attempt))
+        return Job(folder, self.place(planned), marker(self.owned.run.name, planned.id, attempt))
+
+    def server_state(self, name: str, record: ServerRecord | None) -> None:
+        """Commit a server's record, or its removal when `record` is None."""
+        servers = dict(self.owned.state.servers)
+        if record is None:
+            servers.pop(name, None)
+        else:
+            servers[name] = record
+        event = "server_gone" if record is None else "server_started"
+        self.owned.commit(event, replace(self.owned.state, servers=servers), server=name)
+
+
+@dataclass
+class RunningServer:
+    """A server of this run that should be up, and a future of its end."""
+
+    name: str
+    job: Job
+    ended: "asyncio.Task[int | None]"
+    watch: "asyncio.Task[None] | None" = None
+
+
+Action: TypeAlias = Callable[[Context, PlannedStep, int], Awaitable[Result]]
+
+
+def passed(attempt: int, verdicts: Mapping[str, Verdict], *extra: str, already: bool = False) -> Passed:
+    """Green with its evidence. Only verdicts that earned it make it green."""
+    assert earned(verdicts)
+    evidence = tuple(
+        word if verdict.reason == word else f"{word}: {verdict.reason}"
+        for word, verdict in verdicts.items()
+        if isinstance(verdict, Green)
+    )
+    return Passed(attempt=attempt, at=now(), evidence=(*evidence, *extra), already=already)
+
+
+def failed(attempt: int, reason: str) -> Failed:
+    """Red with its reason."""
+    return Failed(attempt=attempt, at=now(), reason=reason)

@@ -1,0 +1,125 @@
+"""The gates of a step that look at the world: one table of probes, polled until all are decided."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import TypeAlias
+
+import msgspec
+
+from omnitui.actions.context import Context, StopAsked
+from omnitui.actions.watching import POLL_S
+from omnitui.gates import (
+    CoverageReading,
+    GpuReading,
+    Green,
+    Moot,
+    PortReading,
+    Reading,
+    Red,
+    Unknown,
+    Verdict,
+    judge,
+    word_of,
+)
+from omnitui.jobs.job import marker
+from omnitui.plan import PlannedStep
+from omnitui.probes import gpu, listeners
+from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree
+from omnitui.runbook.variables import expand
+
+Probe: TypeAlias = Callable[[], Reading]
+
+
+class World:
+    """What the probes of one step need to know."""
+
+    def __init__(self, ctx: Context, planned: PlannedStep, attempt: int, ours_left: tuple[int, ...] = ()) -> None:
+        self.ctx = ctx
+        self.planned = planned
+        self.values = ctx.values(planned)
+        self.marker = marker(ctx.owned.run.name, planned.id, attempt)
+        self.ours_left = ours_left
+        self.cards = GpuReading(error="not read yet")
+
+
+def _port(world: World, gate: PortFree) -> PortReading:
+    return listeners.look(int(expand(gate.port, world.values)))
+
+
+def _gpus(world: World, gate: GpuFree) -> GpuReading:
+    return gpu.of_run(world.cards, expand(gate.gpus, world.values), world.ours_left)
+
+
+def _coverage(world: World, gate: Coverage) -> CoverageReading:
+    file = world.ctx.owned.run.pass_folder(world.planned.scope) / "coverage.json"
+    try:
+        found = msgspec.json.decode(file.read_bytes(), type=StoredCoverage)
+    except FileNotFoundError:
+        return CoverageReading(error="no coverage was written")
+    except (OSError, msgspec.MsgspecError) as error:
+        return CoverageReading(error=f"{file} cannot be read: {error}")
+    if found.marker != world.marker:
+        return CoverageReading(error=f"{file} is of another attempt")
+    return found.reading
+
+
+class StoredCoverage(msgspec.Struct, frozen=True):
+    """`coverage.json`: the reading, and the attempt that took it."""
+
+    marker: str
+    reading: CoverageReading
+
+
+PROBES: dict[type, Callable[..., Reading]] = {PortFree: _port, GpuFree: _gpus, Coverage: _coverage}
+"""How each gate that looks at the world takes its reading."""
+
+
+async def decide(
+    ctx: Context, planned: PlannedStep, attempt: int, gates: tuple[Gate, ...], ours_left: tuple[int, ...] = ()
+) -> dict[str, Verdict]:
+    """The verdicts of the gates that look at the world. Waits for each as long as it may; then unknown is red."""
+    world = World(ctx, planned, attempt, ours_left)
+    asked = [gate for gate in gates if not isinstance(gate, Output)]
+    begun = time.monotonic()
+    async with AsyncExitStack() as stack:
+        cards = await _cards(stack, asked)
+        while True:
+            if cards:
+                world.cards = await anext(cards)
+            waited_s = time.monotonic() - begun
+            verdicts = {word_of(gate): _verdict(world, gate, waited_s) for gate in asked}
+            for word, verdict in verdicts.items():
+                if ctx.board.show(planned.id, word, verdict):
+                    ctx.owned.commit("gate", step=planned.id, word=word, verdict=verdict)
+            if any(isinstance(v, Red) for v in verdicts.values()):
+                return verdicts
+            if all(isinstance(v, Green | Moot) for v in verdicts.values()):
+                return verdicts
+            if not cards:
+                await _pause(ctx)
+            elif ctx.stop_asked.is_set():
+                raise StopAsked
+
+
+async def _cards(stack: AsyncExitStack, gates: Sequence[Gate]) -> AsyncIterator[GpuReading] | None:
+    if not any(isinstance(gate, GpuFree) for gate in gates):
+        return None
+    return await stack.enter_async_context(gpu.readings(POLL_S))
+
+
+async def _pause(ctx: Context) -> None:
+    try:
+        await asyncio.wait_for(ctx.stop_asked.wait(), POLL_S)
+    except TimeoutError:
+        return
+    raise StopAsked
+
+
+def _verdict(world: World, gate: Gate, waited_s: float) -> Verdict:
+    verdict = judge(gate, PROBES[type(gate)](world, gate))
+    limit_s = gate.timeout_s if isinstance(gate, PortFree | GpuFree) else 0.0
+    if isinstance(verdict, Unknown) and waited_s >= limit_s:
+        return Red(f"{verdict.reason} (waited {waited_s:.0f} s)")
+    return verdict

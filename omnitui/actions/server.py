@@ -1,0 +1,185 @@
+"""Servers: started and gated until READY, watched while they serve, stopped by their whole group."""
+
+import asyncio
+import time
+
+from omnitui.actions.context import Context, Result, RunningServer, StopAsked, failed, passed
+from omnitui.actions.gating import decide
+from omnitui.actions.watching import POLL_S
+from omnitui.gates import Green, HealthReading, Red, Unknown, Verdict, judge_ready
+from omnitui.jobs.job import Job, members, start
+from omnitui.jobs.output import tail
+from omnitui.jobs.stop import stop
+from omnitui.model import ServerRecord
+from omnitui.plan import PlannedStep
+from omnitui.probes import listeners
+from omnitui.probes.http import Client
+from omnitui.runbook.check import environment_of
+from omnitui.runbook.schema import Serve, Server, Stop
+from omnitui.runbook.variables import expand
+from omnitui.values import command_of, script
+
+_WATCH_S = 5.0
+"""Between two looks at the health of a server under measurement; the pages' own loops use the same."""
+
+
+class Health:
+    """Takes readings of one server. Nothing is asked over HTTP before our own process listens."""
+
+    def __init__(self, job: Job, port: int, path: str, model: str) -> None:
+        self._job = job
+        self._port = port
+        self._path = path
+        self._model = model
+        self._client = Client(port)
+
+    def look(self) -> HealthReading:
+        """One reading; may take as long as the client's time limit, so it is called in a thread."""
+        if not self._job.leader_lives():
+            return HealthReading(listeners.look(self._port), alive=False, exit=self._job.folder.exit_status())
+        port = listeners.look(self._port)
+        if port.listeners:
+            port = listeners.look(self._port, [process.pid for process in members(self._job)])
+        if port.error or not port.listeners or not all(one.ours for one in port.listeners):
+            return HealthReading(port, alive=True)
+        answer = self._client.get(self._path)
+        models, error = self._client.models() if self._model and answer.status == 200 else (None, "")
+        return HealthReading(port, True, None, answer.status, answer.latency_s, models, answer.error or error)
+
+    def close(self) -> None:
+        """Close the kept connection."""
+        self._client.close()
+
+
+async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
+    """Start the server (or adopt it) and wait for READY. One that does not come up is stopped again."""
+    step = planned.step
+    assert isinstance(step, Serve)
+    spec = ctx.runbook.servers[step.server]
+    values = ctx.values(planned)
+    port, model = int(expand(spec.port, values)), expand(spec.model, values)
+    job = ctx.job(planned, attempt)
+    if not job.folder.path.exists():
+        busy = listeners.look(port)
+        if busy.listeners:
+            holder = busy.listeners[0]
+            return failed(attempt, f"{spec.word}: port {port} is held by pid {holder.pid} ({holder.command})")
+        ctx.server_state(step.server, ServerRecord(step=planned.id, job=_below(ctx, job)))
+        text = script(environment_of(ctx.runbook, step), step.title, command_of(planned, ctx.owned.state), values)
+        job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
+    server = attach(ctx, step.server, job)
+    try:
+        verdict = await _until_ready(ctx, planned, server, Health(job, port, spec.health, model), spec, model)
+    except StopAsked:
+        await stop_server(ctx, step.server, 10.0)
+        raise
+    if not isinstance(verdict, Green):
+        await stop_server(ctx, step.server, 10.0)
+        last = tail(job.folder.log, 1)
+        return failed(
+            attempt, f"{spec.word}: {verdict.reason}" + (f"; its last line: {last[0][:200]}" if last else "")
+        )
+    watch_health(ctx, server, planned)
+    return passed(attempt, {spec.word: verdict})
+
+
+def _below(ctx: Context, job: Job) -> str:
+    return str(job.folder.path.relative_to(ctx.owned.run.path))
+
+
+def attach(ctx: Context, name: str, job: Job) -> RunningServer:
+    """Know a server that should be up, and learn of its end at once."""
+    server = RunningServer(name, job, asyncio.create_task(job.wait()))
+    ctx.servers[name] = server
+    return server
+
+
+async def _until_ready(
+    ctx: Context, planned: PlannedStep, server: RunningServer, health: Health, spec: Server, model: str
+) -> Verdict:
+    begun = time.monotonic()
+    stopping = asyncio.create_task(ctx.stop_asked.wait())
+    try:
+        while True:
+            verdict = judge_ready(spec, model, await asyncio.to_thread(health.look))
+            waited_s = time.monotonic() - begun
+            if isinstance(verdict, Unknown) and waited_s >= spec.timeout_s:
+                verdict = Red(f"{verdict.reason} (waited {waited_s:.0f} s)")
+            if ctx.board.show(planned.id, spec.word, verdict):
+                ctx.owned.commit("gate", step=planned.id, word=spec.word, verdict=verdict)
+            if not isinstance(verdict, Unknown):
+                return verdict
+            await asyncio.wait({server.ended, stopping}, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
+            if ctx.stop_asked.is_set():
+                raise StopAsked
+    finally:
+        health.close()
+        stopping.cancel()
+
+
+def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> None:
+    """Keep the READY of a serving server live, gently, until it is stopped."""
+    step = planned.step
+    assert isinstance(step, Serve)
+    spec = ctx.runbook.servers[step.server]
+    values = ctx.values(planned)
+    model = expand(spec.model, values)
+
+    async def watch() -> None:
+        health = Health(server.job, int(expand(spec.port, values)), spec.health, "")
+        try:
+            while True:
+                await asyncio.wait({server.ended}, timeout=_WATCH_S)
+                verdict = judge_ready(spec, "", await asyncio.to_thread(health.look))
+                if server.ended.done():
+                    verdict = Red(f"the server died (exit status {server.job.folder.exit_status()})")
+                elif isinstance(verdict, Green):
+                    verdict = Green(verdict.reason.replace(" ", f" {model} ", 1) if model else verdict.reason)
+                if ctx.board.show(planned.id, spec.word, verdict):
+                    ctx.owned.commit("gate", step=planned.id, word=spec.word, verdict=verdict)
+                if server.ended.done():
+                    return
+        finally:
+            health.close()
+
+    server.watch = asyncio.create_task(watch())
+
+
+async def act_stop(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
+    """Stop the server and judge the gates that say that it is really gone."""
+    step = planned.step
+    assert isinstance(step, Stop)
+    server = ctx.servers.get(step.server)
+    died = server is not None and server.ended.done()
+    status = server.job.folder.exit_status() if server else None
+    report, survivors = await stop_server(ctx, step.server, step.grace_s)
+    if survivors:
+        return failed(attempt, f"still alive after KILL: pid {', '.join(map(str, survivors))}")
+    verdicts: dict[str, Verdict] = {"stopped": Green(report)}
+    verdicts |= await decide(ctx, planned, attempt, step.gates, survivors)
+    reds = [f"{word}: {verdict.reason}" for word, verdict in verdicts.items() if isinstance(verdict, Red)]
+    if reds:
+        return failed(attempt, "; ".join(reds))
+    extra = (f"it had ended by itself (exit status {status})",) if died else ()
+    return passed(attempt, verdicts, *extra)
+
+
+async def stop_server(ctx: Context, name: str, grace_s: float) -> tuple[str, tuple[int, ...]]:
+    """Stop a server by its identity and forget it once nothing of it lives. What was done, and who survived."""
+    server = ctx.servers.pop(name, None)
+    if server is None:
+        return "no server was up", ()
+    if server.watch:
+        server.watch.cancel()
+    done = await stop(server.job, grace_s)
+    await asyncio.wait({server.ended}, timeout=1.0)
+    server.ended.cancel()
+    ctx.board.forget(ctx.owned.state.servers[name].step if name in ctx.owned.state.servers else "")
+    if done.survivors:
+        ctx.servers[name] = attach(ctx, name, server.job)
+        return "", done.survivors
+    ctx.server_state(name, None)
+    told = f"{done.signalled} processes" + (
+        f", {done.killed} of them killed after {grace_s:g} s" if done.killed else ""
+    )
+    return told, ()

@@ -1,0 +1,87 @@
+"""Waiting for a job: its words, its end, its time limit, its servers, and the operator's stop."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+from omnitui.actions.context import Context, StopAsked
+from omnitui.jobs.job import Job
+from omnitui.jobs.output import Scanner
+from omnitui.jobs.stop import stop
+from omnitui.store import replace_file
+
+POLL_S = 0.2
+"""Between two looks at something that cannot tell by itself that it changed."""
+_BUSY_BYTES = 1 << 18
+
+
+async def follow(scanner: Scanner, changed: Callable[[], None]) -> None:
+    """Read the log whenever it grows, for ever. inotify tells in a millisecond; a slow look covers NFS."""
+    from asyncinotify import Inotify, Mask  # noqa: PLC0415 - Linux only
+
+    with Inotify() as inotify:
+        inotify.add_watch(scanner.path, Mask.MODIFY)
+        while True:
+            before = scanner.offset
+            if scanner.read():
+                changed()
+            # A flood is read in large bites, so that it costs little.
+            await asyncio.sleep(0.05 if scanner.offset - before > _BUSY_BYTES else 0.002)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(inotify.get(), 1.0)
+
+
+async def wait_job(
+    ctx: Context, job: Job, scanner: Scanner, changed: Callable[[], bool], limit_s: float, servers: tuple[str, ...]
+) -> str:
+    """Wait until the job has ended; why it was cut short, or an empty string.
+
+    `changed` is called after each piece of output and says whether a refused word makes waiting useless.
+    Raises `StopAsked` once the job has been stopped for the operator.
+    """
+    refused = asyncio.Event()
+
+    def look() -> None:
+        if changed():
+            refused.set()
+
+    waits = {
+        asyncio.create_task(job.wait(), name="ended"),
+        asyncio.create_task(refused.wait(), name="refused"),
+        asyncio.create_task(ctx.stop_asked.wait(), name="stop"),
+    }
+    if limit_s:
+        waits.add(asyncio.create_task(asyncio.sleep(limit_s), name="limit"))
+    deaths = {ctx.servers[name].ended: name for name in servers if name in ctx.servers}
+    following = asyncio.create_task(follow(scanner, look))
+    try:
+        done, _ = await asyncio.wait({*waits, *deaths}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (*waits, following):
+            task.cancel()
+        await asyncio.gather(*waits, following, return_exceptions=True)
+    _keep_leaks(job, scanner)
+    names = {task.get_name() for task in done if task not in deaths}
+    if "ended" in names:
+        await _leave_nothing(job)
+        dead = next((name for task, name in deaths.items() if task.done()), "")
+        return f"server {dead} died while the step ran" if dead else ""
+    await stop(job, grace_s=10.0)
+    scanner.read()
+    if "stop" in names:
+        raise StopAsked
+    if "limit" in names:
+        return f"took longer than {limit_s:g} s"
+    dead = next((name for task, name in deaths.items() if task in done), "")
+    return f"server {dead} died while the step ran" if dead else "a refused word was printed"
+
+
+async def _leave_nothing(job: Job) -> None:
+    # A step that has ended has ended: what it left in its group would disturb the next measurement.
+    await stop(job, grace_s=5.0)
+
+
+def _keep_leaks(job: Job, scanner: Scanner) -> None:
+    if scanner.leaks:
+        replace_file(job.folder.path / "leaks.json", json.dumps(scanner.leaks).encode(), durable=False)

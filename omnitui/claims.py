@@ -1,0 +1,62 @@
+"""Ports and GPUs that a run has for itself on this host, among all users: a kernel lock for each."""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from omnitui.errors import ResourceBusy, StoreError
+
+
+def folder() -> Path:
+    """A folder that every user of this host can write: `OMNITUI_LOCKS`, `/run/lock`, or the temporary one."""
+    if given := os.environ.get("OMNITUI_LOCKS"):
+        return Path(given)
+    system = Path("/run/lock")
+    return system if os.access(system, os.W_OK) else Path(tempfile.gettempdir())
+
+
+@contextmanager
+def claimed(names: Iterable[str], run: str) -> Iterator[None]:
+    """Hold `port-8000`, `gpu-UUID`, ... while the block lasts. Raises `ResourceBusy` naming the other run."""
+    with ExitStack() as stack:
+        for name in sorted(set(names)):
+            stack.enter_context(_one(name, run))
+        yield
+
+
+@contextmanager
+def _one(name: str, run: str) -> Iterator[None]:
+    path = folder() / f"omnitui-{name}.lock"
+    fd = _open_shared(path)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            other = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another run"
+            raise ResourceBusy(
+                f"{name.replace('-', ' ', 1)} belongs to {other}; wait for it or choose another"
+            ) from None
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"run {run} of uid {os.getuid()} (pid {os.getpid()})\n".encode(), 0)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _open_shared(path: Path) -> int:
+    # The kernel refuses O_CREAT on another user's file in a sticky folder, so an existing one is opened first.
+    flags = os.O_RDWR | os.O_CLOEXEC
+    try:
+        try:
+            return os.open(path, flags)
+        except FileNotFoundError:
+            fd = os.open(path, flags | os.O_CREAT, 0o666)
+            os.fchmod(fd, 0o666)
+            return fd
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be opened: {error.strerror}; set OMNITUI_LOCKS to a shared folder"
+        ) from error

@@ -1,0 +1,109 @@
+"""Stopping a job: its group first, then what it started that has a session of its own. Only what is ours."""
+
+import asyncio
+import os
+import signal
+import time
+
+from msgspec import Struct
+
+from omnitui.errors import JobError
+from omnitui.jobs.job import Job, members
+from omnitui.model import Identity
+from omnitui.places.base import Process
+from omnitui.places.local import is_same
+
+
+class Stopped(Struct, frozen=True):
+    """How a job was stopped. `survivors` still live: they could not be signalled or do not die."""
+
+    signalled: int
+    killed: int
+    survivors: tuple[int, ...]
+
+
+async def stop(job: Job, grace_s: float) -> Stopped:
+    """TERM to the group, `grace_s` seconds of patience, then KILL; the same for what outlived the group."""
+    family = _family(job)
+    if not family:
+        return Stopped(0, 0, ())
+    killed = 0
+    _signal_group(job, signal.SIGTERM)
+    await _gone(job, family, grace_s, group_only=True)
+    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 10.0)):
+        left = _living(job, family)
+        if not left:
+            break
+        if number is signal.SIGKILL:
+            killed = len(left)
+            _signal_group(job, signal.SIGKILL)
+        for process in left:
+            _signal_one(job, process, number)
+        await _gone(job, family, min(patience_s, grace_s) if number is signal.SIGTERM else patience_s)
+    if job.child:
+        job.child.poll()
+    return Stopped(len(family), killed, tuple(process.pid for process in _living(job, family)))
+
+
+def _family(job: Job) -> dict[tuple[int, int], Process]:
+    """The job's members and all their descendants, by pid and start time, recorded while their parents live."""
+    everyone = job.place.processes()
+    family = {(process.pid, process.start): process for process in members(job)}
+    grown = True
+    while grown:
+        pids = {pid for pid, _ in family}
+        children = {(p.pid, p.start): p for p in everyone if p.parent in pids and not p.zombie}
+        grown = bool(children.keys() - family.keys())
+        family |= children
+    family.pop(next((key for key in family if key[0] == os.getpid()), (0, 0)), None)
+    return family
+
+
+def _living(job: Job, family: dict[tuple[int, int], Process]) -> list[Process]:
+    """Who of the family still lives; processes that it started meanwhile join it."""
+    for process in members(job):
+        family.setdefault((process.pid, process.start), process)
+    boot = job.place.boot()
+    return [
+        process
+        for (pid, start), process in family.items()
+        if is_same(job.place.process(pid), Identity(pid=pid, start=start, boot=boot), boot)
+    ]
+
+
+async def _gone(
+    job: Job, family: dict[tuple[int, int], Process], patience_s: float, *, group_only: bool = False
+) -> None:
+    until = time.monotonic() + patience_s
+    pause = 0.005
+    while time.monotonic() < until:
+        if job.child:
+            job.child.poll()
+        left = _living(job, family)
+        who = job.identity
+        if group_only and who is not None:
+            left = [process for process in left if process.group == who.pid]
+        if not left:
+            return
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, 0.1)
+
+
+def _signal_group(job: Job, number: signal.Signals) -> None:
+    who = job.identity
+    if who is None:
+        return
+    if who.pid in (0, 1) or who.pid == os.getpgrp():
+        raise JobError(f"process group {who.pid} is never signalled")
+    # A group's number is not given away while the group has a member, so a known member makes it ours.
+    if any(process.group == who.pid for process in members(job)):
+        try:
+            os.killpg(who.pid, number)
+        except ProcessLookupError:
+            return
+        except PermissionError as error:
+            raise JobError(f"process group {who.pid} belongs to another user; it is not signalled") from error
+
+
+def _signal_one(job: Job, process: Process, number: signal.Signals) -> None:
+    job.place.signal(Identity(pid=process.pid, start=process.start, boot=job.place.boot()), number)

@@ -1,0 +1,1 @@
+"""Results: collecting what clients wrote, coverage, statistics and tables."""

@@ -1,0 +1,111 @@
+"""Collect one pass: `python -m omnitui.results.collect RUN_DIR SERIES/PASS`, run as the job of a collect step.
+
+Prints every metric, checks coverage and audio, and writes `metrics.json` into the pass's output folder and into the
+run's folder of the pass, with the provenance beside it. The last line is RUN_COMPLETE or RUN_INCOMPLETE.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import tomli_w
+
+from omnitui import store
+from omnitui.errors import OmniError
+from omnitui.gates import CoverageReading, Green, judge_coverage
+from omnitui.jobs.job import MARKER
+from omnitui.model import PassRecord, RunState
+from omnitui.plan import lay_out
+from omnitui.results.audio import AudioCheck
+from omnitui.results.coverage import read_coverage
+from omnitui.results.passes import PassResult, read_metrics
+from omnitui.results.provenance import provenance
+from omnitui.results.table import number
+from omnitui.runbook.load import load
+from omnitui.runbook.schema import Runbook
+from omnitui.store import RunFolder
+from omnitui.values import of_scope
+
+
+def main() -> int:
+    """Collect, print, write. 0 when complete, 1 when not."""
+    try:
+        return collect(RunFolder(Path(sys.argv[1])), sys.argv[2])
+    except OmniError as error:
+        _say(f"error: {error}", "RUN_INCOMPLETE")
+        return 1
+
+
+def collect(run: RunFolder, scope: str) -> int:
+    """Collect one pass of a run; 0 when it is complete."""
+    state, runbook = store.read(run), load(run.runbook)
+    values = of_scope(runbook, state, scope, run.path)
+    out = Path(values["OUT"])
+    coverage, audio = read_coverage(runbook, out, values, _began(runbook, state, scope))
+    verdict = judge_coverage(coverage)
+    metrics, missing = read_metrics(runbook, out, values)
+    for name, value in metrics.items():
+        _say(f"{name} {number(value)}")
+    rates = sorted({rate for check in audio.values() for rate in check.rates})
+    for name, check in audio.items():
+        _say(f"audio.{name} {check.files} files, {', '.join(map(str, check.rates))} Hz")
+    reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
+    reasons = (*reasons, *missing)
+    for reason in reasons:
+        _say(f"wrong: {reason}")
+    complete = not reasons
+    _say(f"coverage.complete {complete}: {verdict.reason}")
+    series, _, label = scope.partition("/")
+    scored = label not in runbook.passes.unscored
+    marks = state.passes.get(scope, PassRecord()).marks
+    result = PassResult(series, label, scored, complete, metrics, reasons, marks, tuple(rates))
+    _write(run, scope, out, result, coverage, state)
+    _page_metrics(out, metrics, audio, complete=complete)
+    _say("RUN_COMPLETE" if complete else "RUN_INCOMPLETE")
+    return 0 if complete else 1
+
+
+def _began(runbook: Runbook, state: RunState, scope: str) -> float:
+    """When the pass's first step began its latest attempt, in epoch seconds."""
+    first = next(planned for planned in lay_out(runbook, state.schedule) if planned.scope == scope)
+    attempts = state.step(first.id).attempts
+    return datetime.fromisoformat(attempts[-1].began).timestamp() if attempts else 0.0
+
+
+def _write(
+    run: RunFolder, scope: str, out: Path, result: PassResult, coverage: CoverageReading, state: RunState
+) -> None:
+    folder = run.pass_folder(scope)
+    store.make_folder(folder)
+    stored = {"marker": os.environ.get(MARKER, ""), "reading": coverage}
+    known = {**provenance(state, scope), "out": str(out), "collected": store.now()}
+    store.replace_file(folder / "provenance.toml", tomli_w.dumps(known).encode())
+    store.replace_file(folder / "metrics.json", msgspec.json.encode(result))
+    store.replace_file(folder / "coverage.json", msgspec.json.encode(stored))
+
+
+def _page_metrics(
+    out: Path, metrics: Mapping[str, float], audio: Mapping[str, AudioCheck], *, complete: bool
+) -> None:
+    """The pages' own `metrics.json`: the same keys, so that their scripts go on working."""
+    figures = dict(metrics)
+    if audio:
+        figures["audio.files"] = sum(check.files for check in audio.values())
+        figures["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
+    rates = sorted({rate for check in audio.values() for rate in check.rates})
+    body = {"metrics": figures, "rates": rates, "complete": complete}
+    if out.is_dir():
+        store.replace_file(out / "metrics.json", json.dumps(body).encode())
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""Coverage: whether every workload of a pass has all its samples, each once, none failed, from this pass."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from omnitui.gates import CoverageReading, WorkloadReading
+from omnitui.results.audio import AudioCheck, check_audio
+from omnitui.results.files import ResultError, read_json, search
+from omnitui.runbook.schema import Runbook, Workload
+from omnitui.runbook.variables import expand
+
+_SHOWN = 5
+
+
+def read_coverage(
+    runbook: Runbook, out: Path, values: Mapping[str, str], not_before: float
+) -> tuple[CoverageReading, dict[str, AudioCheck]]:
+    """The coverage of the pass whose output is in `out`; `not_before` (epoch seconds) is when it began."""
+    audio: dict[str, AudioCheck] = {}
+    found = []
+    for workload in runbook.workloads:
+        found.append(_workload(workload, out, values, not_before, audio))
+    return CoverageReading(tuple(found)), audio
+
+
+def _workload(
+    workload: Workload, out: Path, values: Mapping[str, str], not_before: float, audio: dict[str, AudioCheck]
+) -> WorkloadReading:
+    expected = int(expand(workload.expect, values))
+    file = out / expand(workload.file, values)
+    try:
+        data = read_json(file)
+        rows = search(workload.rows, data)
+    except ResultError as error:
+        return WorkloadReading(workload.id, expected, wrong=(str(error),))
+    wrong = []
+    if file.stat().st_mtime < not_before:
+        wrong.append(f"{file.name} is older than this pass")
+    if not isinstance(rows, list):
+        return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
+    ids = [row.get(workload.key) if isinstance(row, dict) else None for row in rows]
+    wrong += _counts(rows, ids, expected, workload.key)
+    wrong += _fields(workload, data, values)
+    if workload.audio:
+        checked = check_audio(sorted(out.glob(expand(workload.audio, values))))
+        audio[workload.id] = checked
+        if checked.files != expected:
+            wrong.append(f"{checked.files} of {expected} audio files")
+        wrong += _few(checked.wrong)
+    return WorkloadReading(workload.id, expected, len(rows), len(set(map(str, ids))), tuple(wrong))
+
+
+def _counts(rows: list[Any], ids: list[Any], expected: int, key: str) -> list[str]:
+    wrong = []
+    if len(rows) != expected:
+        wrong.append(f"{len(rows)} of {expected} samples")
+    if None in ids:
+        wrong.append(f"{ids.count(None)} samples without {key}")
+    twice = [str(one) for one, count in Counter(map(str, ids)).items() if count > 1]
+    if twice:
+        wrong.append(f"ids more than once: {', '.join(twice[:_SHOWN])}")
+    return wrong
+
+
+def _fields(workload: Workload, data: Any, values: Mapping[str, str]) -> list[str]:
+    wrong = []
+    for check in workload.checks:
+        value = search(check.path, data)
+        wanted = expand(check.equals, values)
+        if value is None:
+            wrong.append(f"{check.path} is missing")
+        elif isinstance(value, bool) or not _same(value, wanted):
+            wrong.append(f"{check.path} is {value} instead of {wanted}")
+    return wrong
+
+
+def _same(value: object, wanted: str) -> bool:
+    if isinstance(value, int | float):
+        try:
+            return float(value) == float(wanted)
+        except ValueError:
+            return False
+    return str(value) == wanted
+
+
+def _few(reasons: tuple[str, ...]) -> list[str]:
+    shown = list(reasons[:_SHOWN])
+    if len(reasons) > _SHOWN:
+        shown.append(f"and {len(reasons) - _SHOWN} more audio files")
+    return shown

@@ -1,0 +1,78 @@
+"""What is stored of a pass: its metrics, whether they may be averaged, and why not if so."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from omnitui.model import PassRecord, RunState
+from omnitui.results.files import ResultError, read_json, search
+from omnitui.runbook.schema import Runbook
+from omnitui.runbook.variables import expand
+from omnitui.store import RunFolder
+
+
+class PassResult(Struct, frozen=True):
+    """`passes/<series>/<label>/metrics.json`. A metric that could not be read is not in `metrics`."""
+
+    series: str
+    label: str
+    scored: bool
+    complete: bool
+    metrics: Mapping[str, float]
+    reasons: tuple[str, ...] = ()
+    """Why it is incomplete, or which metrics are missing."""
+    marks: tuple[str, ...] = ()
+    """Why it is left out of the averages though its files are complete."""
+    rates: tuple[int, ...] = ()
+
+    @property
+    def left_out(self) -> str:
+        """Why the pass is not averaged, or an empty string."""
+        if not self.scored:
+            return "not scored"
+        return "; ".join((*self.reasons, *self.marks)) or ("" if self.complete else "incomplete")
+
+
+def read_metrics(
+    runbook: Runbook, out: Path, values: Mapping[str, str]
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Every metric of the runbook, and what is wrong with those that have no finite number. Never a made-up 0."""
+    metrics: dict[str, float] = {}
+    wrong: list[str] = []
+    for metric in runbook.metrics:
+        file = expand(metric.file, values)
+        try:
+            value = search(metric.path, read_json(out / file))
+        except ResultError as error:
+            wrong.append(f"{metric.id}: {error}")
+            continue
+        if value is None:
+            wrong.append(f"{metric.id}: {metric.path} is missing in {file}")
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            wrong.append(f"{metric.id}: {metric.path} is {value!r}, no number")
+        elif not math.isfinite(value):
+            wrong.append(f"{metric.id}: {metric.path} is {value}")
+        else:
+            metrics[metric.id] = value
+    return metrics, tuple(wrong)
+
+
+def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult]:
+    """All passes of a run in schedule order; one without stored metrics is there as incomplete."""
+    found = []
+    for scope in state.schedule:
+        series, _, label = scope.partition("/")
+        scored = label not in runbook.passes.unscored
+        marks = state.passes.get(scope, PassRecord()).marks
+        try:
+            data = (run.pass_folder(scope) / "metrics.json").read_bytes()
+            result = msgspec.json.decode(data, type=PassResult)
+            found.append(msgspec.structs.replace(result, marks=marks))
+        except FileNotFoundError:
+            found.append(PassResult(series, label, scored, False, {}, ("not collected",) * scored, marks))
+        except (OSError, msgspec.MsgspecError) as error:
+            found.append(PassResult(series, label, scored, False, {}, (f"metrics.json: {error}",), marks))
+    return found

@@ -1,0 +1,87 @@
+"""The table over the passes, as text, Markdown, CSV or JSON."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from omnitui.results.statistics import Row, Summary
+
+Format = Literal["table", "md", "csv", "json"]
+
+
+def render(run: str, title: str, summaries: Sequence[Summary], form: Format) -> str:
+    """The summaries of one run in the format that was asked for."""
+    if form == "json":
+        body = {"run": run, "title": title, "series": [_with_complete(one) for one in summaries]}
+        return msgspec.json.format(msgspec.json.encode(body), indent=2).decode()
+    if form == "csv":
+        return _csv(run, summaries)
+    text = _markdown if form == "md" else _text
+    return "\n\n".join(
+        [f"# {title} ({run})" if form == "md" else f"{title} · {run}", *(text(s) for s in summaries)]
+    )
+
+
+def _with_complete(summary: Summary) -> dict[str, object]:
+    return {**msgspec.to_builtins(summary), "complete": summary.complete}
+
+
+def _csv(run: str, summaries: Sequence[Summary]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["run", "series", "metric", "unit", "direction", "mean", "stdev", "n", "values"])
+    for summary in summaries:
+        for row in summary.rows:
+            shown = [row.mean, row.stdev, len(row.values), " ".join(map(str, row.values))]
+            writer.writerow([run, summary.series, row.metric, row.unit, row.direction, *shown])
+    return out.getvalue().rstrip("\n")
+
+
+def _cells(row: Row) -> list[str]:
+    arrow = {"higher": "↑", "lower": "↓"}.get(row.direction, " ")
+    return [
+        f"{row.metric} {arrow}".rstrip(),
+        row.unit,
+        number(row.mean),
+        number(row.stdev),
+        "  ".join(number(value) for value in row.values),
+    ]
+
+
+def number(value: float | None) -> str:
+    """A figure with up to six significant digits; a missing one is a dash, never 0."""
+    return "–" if value is None else f"{value:.6g}"
+
+
+_HEAD = ["metric", "unit", "mean", "std dev", "values"]
+
+
+def _heading(summary: Summary) -> str:
+    count = len(summary.averaged)
+    names = ", ".join(summary.averaged) or "none"
+    return f"Series {summary.series}: {count} scored pass{'es' if count != 1 else ''} averaged ({names})"
+
+
+def _notes(summary: Summary) -> list[str]:
+    return [f"{label} is left out: {reason}" for label, reason in summary.left_out]
+
+
+def _text(summary: Summary) -> str:
+    rows = [_HEAD, *(_cells(row) for row in summary.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    right = {2, 3}
+    lines = [
+        "  ".join(c.rjust(widths[i]) if i in right else c.ljust(widths[i]) for i, c in enumerate(row)).rstrip()
+        for row in rows
+    ]
+    lines.insert(1, "─" * max(map(len, lines)))
+    return "\n".join([_heading(summary), "", *lines, *_notes(summary)])
+
+
+def _markdown(summary: Summary) -> str:
+    rows = ["| " + " | ".join(_HEAD) + " |", "|---|---|---:|---:|---|"]
+    rows += ["| " + " | ".join(_cells(row)) + " |" for row in summary.rows]
+    return "\n".join([f"**{_heading(summary)}**", "", *rows, "", *(f"- {note}" for note in _notes(summary))])

@@ -1,0 +1,88 @@
+"""The one sanitiser between text from outside (logs, JSON, file names) and a widget or a terminal.
+
+Colours (SGR, ECMA-48 section 8.3.117) stay or go as the caller asks; every other control sequence goes.
+Control strings end where xterm ends them: at BEL, ST, CAN or SUB, at an ESC that begins the next sequence, or
+with the line.
+"""
+
+import re
+import unicodedata
+
+# A colour needs few parameters; int() refuses a number of 5,000 digits.
+SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
+"""One colour sequence as `clean_line` lets it through; group 1 holds its parameters."""
+
+_TAB_CELLS = 8
+_CONTROL = re.compile(
+    r"(?P<sgr>\x1b\[[0-9;:]{0,64}m)"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c]*(?:[\x07\x18\x1a\x9c]|\x1b\\)?"  # OSC DCS ...
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI
+    r"|\x1b[ -/]*[0-~]?"  # any other escape
+    r"|(?P<nul>\x00+)"
+    r"|(?P<tab>\t)"
+    r"|(?P<space>[\u2028\u2029])"
+    r"|[\x01-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ud800-\udfff]"
+)
+
+
+def clean_line(raw: str) -> str:
+    """Return one line with its colours and nothing else that a terminal would obey.
+
+    Tabs become spaces up to the next multiple of eight cells, a run of NUL becomes a marker such as `␀×4096`, line
+    and paragraph separators become spaces, bidi controls and lone surrogates go. Idempotent.
+    """
+    # Printable text holds no control, format or surrogate character at all.
+    if raw.isprintable():
+        return raw
+    return _expand_tabs(_CONTROL.sub(_replacement, raw))
+
+
+def plain(raw: str) -> str:
+    """Return what `clean_line` returns, without the colours: no character of it is a control."""
+    return SGR.sub("", clean_line(raw))
+
+
+def visible_line(raw: bytes) -> str:
+    r"""Decode and clean one line as a terminal would have left it.
+
+    Of a line that was rewritten by `\r`, such as a progress bar, the last segment that shows anything is
+    returned; the `\r` of a CRLF end does not count. `raw` is UTF-8 without its `\n`; bytes that are not UTF-8
+    become U+FFFD.
+    """
+    if b"\r" not in raw:
+        return clean_line(raw.decode("utf-8", "replace"))
+    for segment in reversed(raw.split(b"\r")):
+        if segment and not segment.isspace():
+            text = clean_line(segment.decode("utf-8", "replace"))
+            if SGR.sub("", text).strip():
+                return text
+    return ""
+
+
+def _replacement(match: re.Match[str]) -> str:
+    kind, text = match.lastgroup, match[0]
+    if kind in ("sgr", "tab"):
+        return text
+    if kind == "nul":
+        return f"␀×{len(text)}" if len(text) > 1 else "␀"
+    return " " if kind == "space" else ""
+
+
+def _expand_tabs(text: str) -> str:
+    if "\t" not in text:
+        return text
+    *filled, last = text.split("\t")
+    padded = (part + " " * (_TAB_CELLS - _cells(SGR.sub("", part)) % _TAB_CELLS) for part in filled)
+    return "".join(padded) + last
+
+
+def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(_char_cells(char) for char in text)
+
+
+def _char_cells(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,0 +1,279 @@
+"""Making a run, starting its detached runner, and acting for the operator while no runner is at work."""
+
+import json
+import os
+import pwd
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from omnitui import errors, store
+from omnitui.errors import CorruptState, OmniError, StoreError, UsageError
+from omnitui.jobs.output import tail
+from omnitui.model import SCHEMA, Asking, Passed, PassRecord, RunState, Skipped, StepRecord, ended_attempt
+from omnitui.places.local import identity_of
+from omnitui.plan import find_step, is_done, lay_out, schedule_of
+from omnitui.runbook import load
+from omnitui.runbook.check import problems
+from omnitui.runbook.schema import Confirm
+from omnitui.runbook.variables import chosen, secret_names
+from omnitui.store import Owned, RunFolder
+
+_BEGIN_S = 30.0
+SHELL_CPUS = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
+"""The CPUs of the operator's shell, before anything of ours moves away: what runners and jobs are given."""
+
+
+def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFolder:
+    """Make a new run of a runbook. Raises `UsageError` or `RunbookError`; nothing runs yet."""
+    folder = load.locate(name)
+    for problem in problems(folder):
+        raise problem
+    runbook = load.load(folder)
+    values = chosen(runbook, given)
+    created = store.now()
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    taken = {run.name for run in store.runs()}
+    names = (f"{stamp}-{folder.name}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 100))))
+    state = RunState(
+        schema=SCHEMA,
+        run=next(one for one in names if one not in taken),
+        runbook=folder.name,
+        runbook_sha256=load.digest(folder),
+        title=runbook.title,
+        created=created,
+        schedule=schedule_of(runbook, schedule).order,
+        variables=values,
+        secrets=secret_names(runbook),
+        source=str(folder),
+    )
+    return store.create(state, folder, load.files_of(folder))
+
+
+def start(
+    run: RunFolder,
+    secrets: Mapping[str, str] | None = None,
+    *,
+    one: bool = False,
+    yes: bool = False,
+    where: str | None = None,
+) -> int:
+    """Start a detached runner; its pid once it has begun. Raises what it says, or what it died of.
+
+    `where` is "place" or "start" to override where an interrupted pass resumes.
+    """
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    argv = [sys.executable, "-m", "omnitui.runner", str(run.path), "--handoff", str(writing)]
+    argv += ["--one"] * one + ["--yes"] * yes + (["--where", where] if where else [])
+    if SHELL_CPUS:
+        argv += ["--cpus", ",".join(map(str, sorted(SHELL_CPUS)))]
+    try:
+        with open(os.open(run.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=[writing],
+                start_new_session=True,
+                env={**os.environ, **(secrets or {})},
+            )
+    except OSError as error:
+        raise StoreError(f"the runner could not be started: {error}") from error
+    finally:
+        os.close(writing)
+    _CHILDREN.append(child)
+    try:
+        return _handed_off(run, child, reading)
+    finally:
+        os.close(reading)
+
+
+_CHILDREN: list["subprocess.Popen[bytes]"] = []
+
+
+def reap() -> None:
+    """Let ended runners go, so that they do not stay as zombies while the app lives."""
+    _CHILDREN[:] = [child for child in _CHILDREN if child.poll() is None]
+
+
+def _handed_off(run: RunFolder, child: "subprocess.Popen[bytes]", pipe: int) -> int:
+    line = b""
+    with suppress(OSError):
+        while not line.endswith(b"\n"):
+            data = os.read(pipe, 4096)
+            if not data:
+                break
+            line += data
+    if not line.endswith(b"\n"):
+        status = child.wait()
+        said = tail(run.runner_log, 3)
+        raise OmniError(
+            f"the runner died (status {status}) before it began: {' | '.join(said) or 'it said nothing'}"
+        )
+    told = json.loads(line)
+    if "begun" in told:
+        return int(told["begun"])
+    child.wait()
+    kind = getattr(errors, told["type"], OmniError)
+    if not issubclass(kind, OmniError) or issubclass(kind, errors.RunbookError):
+        kind = UsageError if told["exit"] == UsageError.exit_code else OmniError
+    raise kind(told["error"])
+
+
+def stop_run(run: RunFolder, patience_s: float = 90.0) -> str:
+    """Stop a run and its servers, whether a runner is at work or not; what was done."""
+    if store.holder(run) is None:
+        return _stop_left_overs(run)
+    store.ask(run, "stop")
+    until = time.monotonic() + patience_s
+    while store.holder(run) is not None:
+        reap()
+        if time.monotonic() > until:
+            raise OmniError(f"run {run.name} has not stopped within {patience_s:.0f} s; its log: {run.runner_log}")
+        time.sleep(0.05)
+    return "stopped"
+
+
+def _stop_left_overs(run: RunFolder) -> str:
+    import asyncio  # noqa: PLC0415 - needed for this verb alone
+
+    from omnitui.jobs.stop import stop  # noqa: PLC0415
+    from omnitui.world import server_jobs  # noqa: PLC0415
+
+    runbook = load.load(run.runbook)
+    stopped = []
+    with acting(run) as owned:
+        jobs = server_jobs(run, runbook, lay_out(runbook, owned.state.schedule), owned.state)
+        for name, (_, job) in jobs.items():
+            done = asyncio.run(stop(job, 30.0))
+            if done.survivors:
+                raise OmniError(f"server {name} is still alive: pid {', '.join(map(str, done.survivors))}")
+            servers = {key: record for key, record in owned.state.servers.items() if key != name}
+            owned.commit("server_gone", replace(owned.state, servers=servers), server=name, by="operator")
+            stopped.append(name)
+    return f"stopped server {', '.join(stopped)}" if stopped else "nothing was running"
+
+
+def hold_run(run: RunFolder) -> str:
+    """Ask the live runner to end after the step it is at."""
+    if store.holder(run) is None:
+        return "no runner is at work; nothing to hold"
+    store.ask(run, "hold")
+    return "it will end after this step"
+
+
+def acting(run: RunFolder) -> AbstractContextManager[Owned]:
+    """The run's lock, for a decision of the operator while no runner is at work."""
+    return store.owned(run, identity_of(os.getpid()), role="operator")
+
+
+def confirm(run: RunFolder, step_id: str) -> None:
+    """Say yes to the step that asks."""
+    runbook = load.load(run.runbook)
+    with acting(run) as owned:
+        planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
+        record = owned.state.step(step_id)
+        if not isinstance(record.status, Asking):
+            raise UsageError(f"{step_id} does not ask anything")
+        if isinstance(planned.step, Confirm):
+            attempt = len(record.attempts) + 1
+            done = Passed(attempt=attempt, at=store.now(), evidence=(f"confirmed by {user()}",))
+            after = ended_attempt(record, record.status.at, 0.0, done)
+        else:
+            after = StepRecord(attempts=record.attempts, edited=record.edited, confirmed=True)
+        owned.commit("confirmed", owned.state.with_step(step_id, after), step=step_id, by=user())
+
+
+def skip(run: RunFolder, step_id: str, reason: str) -> None:
+    """Go on without a step; a pass that lacks one is left out of the averages."""
+    if not reason.strip():
+        raise UsageError("a skipped step needs a reason")
+    runbook = load.load(run.runbook)
+    with acting(run) as owned:
+        planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
+        record = owned.state.step(step_id)
+        if is_done(record.status):
+            raise UsageError(f"{step_id} is done already")
+        after = ended_attempt(record, store.now(), 0.0, Skipped(at=store.now(), reason=reason))
+        state = owned.state.with_step(step_id, after)
+        if planned.in_pass:
+            state = _marked(state, planned.scope, f"{planned.step.id} was skipped: {reason}")
+        owned.commit("skipped", state, step=step_id, reason=reason, by=user())
+
+
+def edit(run: RunFolder, step_id: str, command: str) -> None:
+    """Replace a step's command for its next attempt; its pass is marked as deviating."""
+    runbook = load.load(run.runbook)
+    with acting(run) as owned:
+        planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
+        record = owned.state.step(step_id)
+        state = owned.state.with_step(step_id, replace(record, edited=command))
+        if planned.in_pass and command:
+            state = _marked(state, planned.scope, f"the command of {planned.step.id} was edited")
+        owned.commit("edited", state, step=step_id, command=command, by=user())
+
+
+def _marked(state: RunState, scope: str, mark: str) -> RunState:
+    known = state.passes.get(scope, PassRecord())
+    marks = tuple(dict.fromkeys((*known.marks, mark)))
+    return replace(state, passes={**state.passes, scope: replace(known, marks=marks)})
+
+
+def user() -> str:
+    """Who acts."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
+
+
+def repair(run: RunFolder) -> list[str]:
+    """Rebuild a corrupt state from the journal and the job folders; what was done and what cannot be known."""
+    try:
+        store.read(run)
+    except CorruptState as error:
+        reason = str(error)
+    else:
+        return [f"{run.state} is sound; nothing to repair"]
+    report = [reason]
+    state = store.replay(run)
+    with store.locked(run, identity_of(os.getpid()), "operator"):
+        if run.state.exists():
+            kept = run.state.with_name(f"state.toml.corrupt-{int(time.time())}")
+            run.state.rename(kept)
+            report.append(f"the corrupt file is kept as {kept.name}")
+        Owned(run, state).restore()
+    report.append(f"rebuilt from {len(store.events(run)[0])} journal lines: {len(state.steps)} steps were begun")
+    for step_id, record in state.steps.items():
+        if not is_done(record.status):
+            report.append(
+                f"{step_id} reads as {type(record.status).__name__.lower()}; `omnitui resume` will look at it"
+            )
+    return report
+
+
+def killed_at_logout(config: Path = Path("/etc/systemd/logind.conf")) -> str:
+    """How to keep the run alive where logind kills a user's processes at logout; empty where it does not."""
+    with suppress(OSError):
+        if "session-" not in Path("/proc/self/cgroup").read_text():
+            return ""
+        texts = [config, *sorted(Path(f"{config}.d").glob("*.conf"))]
+        lines = [line.strip() for file in texts if file.exists() for line in file.read_text().splitlines()]
+        answers = [
+            line.partition("=")[2].strip().lower() for line in lines if line.startswith("KillUserProcesses=")
+        ]
+        if answers and answers[-1] in ("yes", "true", "1", "on"):
+            return (
+                "This host kills a user's processes at logout (KillUserProcesses in logind.conf): the run would "
+                "die with your session. Run once: loginctl enable-linger; then start with: "
+                "systemd-run --user --scope omnitui"
+            )
+    return ""

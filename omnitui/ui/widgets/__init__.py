@@ -1,0 +1,1 @@
+"""Widgets: set from above, they ask upward with messages."""

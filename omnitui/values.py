@@ -1,0 +1,58 @@
+"""The values that a step's script finds in its environment, and the script itself. Pure."""
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from omnitui.model import RUN_WIDE, RunState
+from omnitui.plan import PlannedStep
+from omnitui.runbook.schema import Command, Environment, Runbook, Serve
+from omnitui.runbook.variables import expand
+
+
+def of_scope(runbook: Runbook, state: RunState, scope: str, run_folder: Path) -> dict[str, str]:
+    """All values in a scope, with references expanded; the narrower scope wins. Secrets are not among them."""
+    series, _, label = scope.partition("/")
+    values = {
+        **state.variables,
+        **{
+            name: value
+            for wide in dict.fromkeys((f"{RUN_WIDE}/{RUN_WIDE}", f"{series}/{RUN_WIDE}", scope))
+            for name, value in state.handed.get(wide, {}).items()
+        },
+        "RUN_DIR": str(run_folder),
+        "RUNBOOK": str(run_folder / "runbook"),
+        "OMNITUI_PYTHON": sys.executable,
+    }
+    if series != RUN_WIDE:
+        values["SERIES"] = series
+    if label != RUN_WIDE:
+        values["PASS"] = label
+        values["OUT"] = expand(runbook.passes.out, values)
+    return {name: expand(value, values) for name, value in values.items()}
+
+
+def script(environment: Environment, title: str, run: str, values: Mapping[str, str]) -> str:
+    """The whole script of a step: strictness, the environment's lines, then the step's own."""
+    lines = ["#!/usr/bin/env bash"]
+    if environment.strict:
+        lines.append("set -eo pipefail")
+    lines += [f"export {name}={shlex.quote(expand(value, values))}" for name, value in environment.exports.items()]
+    lines += [f"unset {name}" for name in environment.unset]
+    if environment.cwd:
+        lines.append(f"cd -- {shlex.quote(expand(environment.cwd, values))}")
+    if environment.cpus:
+        lines.append(f"taskset -pc {shlex.quote(expand(environment.cpus, values))} $$")
+    if environment.prelude:
+        lines.append(environment.prelude.strip("\n"))
+    lines += [f"# {title}", run.strip("\n"), ""]
+    return "\n".join(lines)
+
+
+def command_of(planned: PlannedStep, state: RunState) -> str:
+    """The lines that the step will run: the operator's, if edited, else the runbook's."""
+    edited = state.step(planned.id).edited
+    if edited:
+        return edited
+    return planned.step.run if isinstance(planned.step, Command | Serve) else ""

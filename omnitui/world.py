@@ -1,0 +1,56 @@
+"""What a resume must know of the world: the job that was running, the servers that live, the runbook."""
+
+from pathlib import Path
+
+from omnitui.errors import UsageError
+from omnitui.jobs.job import Job, JobFolder, marker, members
+from omnitui.model import Running, RunState
+from omnitui.places import open_place
+from omnitui.plan import Plan, PlannedStep, World, find_step, next_step
+from omnitui.runbook import load
+from omnitui.runbook.check import environment_of
+from omnitui.runbook.schema import PlaceSpec, Runbook, Serve, Stop
+from omnitui.store import RunFolder
+
+
+def job_of(run: RunFolder, runbook: Runbook, planned: PlannedStep, attempt: int) -> Job:
+    """The job of an attempt, whether it has been started or not."""
+    name = environment_of(runbook, planned.step).place
+    place = open_place(runbook.places.get(name, PlaceSpec()))
+    return Job(JobFolder(run.job(planned.id, attempt)), place, marker(run.name, planned.id, attempt))
+
+
+def server_jobs(
+    run: RunFolder, runbook: Runbook, plan: Plan, state: RunState
+) -> dict[str, tuple[PlannedStep, Job]]:
+    """The recorded servers with the steps that started them."""
+    found = {}
+    for name, record in state.servers.items():
+        planned = find_step(plan, record.step)
+        found[name] = (planned, job_of(run, runbook, planned, int(Path(record.job).name)))
+    return found
+
+
+def observe(run: RunFolder, runbook: Runbook, plan: Plan, state: RunState) -> World:
+    """Look at everything that decides how a run resumes. Changes nothing."""
+    servers = server_jobs(run, runbook, plan, state)
+    live = frozenset(name for name, (_, job) in servers.items() if job.leader_lives() or members(job))
+    changed = source_changed(state)
+    step = next_step(plan, state)
+    status = state.step(step.id).status if step else None
+    if step is None or not isinstance(status, Running) or isinstance(step.step, Stop):
+        return World(live_servers=live, runbook_changed=changed)
+    job = job_of(run, runbook, step, status.attempt)
+    fact = job.fact() if job.folder.path.exists() else "lost"
+    if isinstance(step.step, Serve) and fact == "ended":
+        # A server that has ended cannot become ready any more.
+        fact = "lost"
+    return World(fact, live, changed)
+
+
+def source_changed(state: RunState) -> bool:
+    """Whether the runbook that the run was made from is another one by now, or gone."""
+    try:
+        return load.digest(load.locate(state.source)) != state.runbook_sha256
+    except UsageError:
+        return True
