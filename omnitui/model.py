@@ -15,7 +15,7 @@ RUN_WIDE = "_"
 """Stands in a step's id for the series or the pass that the step does not belong to."""
 
 
-class Value(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Value(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base of every stored value."""
 
 

@@ -227,6 +227,14 @@ def _retry(plan: Plan, step: PlannedStep, lost: Sequence[str], before: tuple[str
     return Resume("retry", step.id, (*serving, step.id), mark=mark, lines=tuple(lines))
 
 
+def redo(plan: Plan, state: RunState, scope: str) -> Resume:
+    """Begin a pass again because the operator wants it. Raises `UsageError` for a pass that is not in the run."""
+    first = next((planned for planned in plan if planned.scope == scope and planned.in_pass), None)
+    if first is None:
+        raise UsageError(f"the run has no pass {scope}; it has: {', '.join(state.schedule) or 'none'}")
+    return _redo_pass(plan, state, first, World(), ())
+
+
 def _redo_pass(plan: Plan, state: RunState, step: PlannedStep, world: World, before: tuple[str, ...]) -> Resume:
     steps = [planned for planned in plan if planned.scope == step.scope]
     reset = tuple(planned.id for planned in steps if planned.id in state.steps)

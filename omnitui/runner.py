@@ -20,7 +20,7 @@ from omnitui import store
 from omnitui.actions import ACTIONS, Context, StopAsked, stop_server
 from omnitui.actions.server import attach, watch_health
 from omnitui.claims import claimed
-from omnitui.errors import Blocked, JobError, OmniError, StoreError
+from omnitui.errors import Blocked, JobError, OmniError
 from omnitui.jobs.stop import stop
 from omnitui.live import Board
 from omnitui.model import (
@@ -178,31 +178,11 @@ async def _take_up(ctx: Context, decided: Resume) -> None:
     for name in decided.stop_servers:
         await stop_server(ctx, name, 30.0)
     if decided.move_aside:
-        owned.commit("moved_aside", moved=_move_aside(ctx, decided.move_aside))
+        values = of_scope(ctx.runbook, owned.state, decided.move_aside, owned.run.path)
+        moved = store.move_aside([Path(values["OUT"]), owned.run.pass_folder(decided.move_aside)])
+        owned.commit("moved_aside", moved=[str(path) for path in moved])
     if decided.kind in ("retry", "redo_pass"):
         owned.commit("resumed", apply(owned.state, decided), kind=decided.kind, at=decided.at)
-
-
-def _move_aside(ctx: Context, scope: str) -> list[str]:
-    """Rename the pass's output and its folder of metrics; nothing is deleted and nothing overwritten."""
-    moved = []
-    values = of_scope(ctx.runbook, ctx.owned.state, scope, ctx.owned.run.path)
-    for path in (Path(values["OUT"]), ctx.owned.run.pass_folder(scope)):
-        if not path.exists():
-            continue
-        aside = path.with_name(f"{path.name}-incomplete")
-        number = 2
-        while aside.exists():
-            aside = path.with_name(f"{path.name}-incomplete-{number}")
-            number += 1
-        try:
-            path.rename(aside)
-        except OSError as error:
-            raise StoreError(
-                f"{path} cannot be moved aside: {error.strerror}; move it by hand, then resume"
-            ) from error
-        moved.append(str(aside))
-    return moved
 
 
 async def _drive(ctx: Context, *, one: bool) -> Outcome:

@@ -7,6 +7,7 @@ with the line.
 
 import re
 import unicodedata
+from codecs import utf_8_decode
 
 # A colour needs few parameters; int() refuses a number of 5,000 digits.
 SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
@@ -42,18 +43,18 @@ def plain(raw: str) -> str:
     return SGR.sub("", clean_line(raw))
 
 
-def visible_line(raw: bytes) -> str:
+def visible_line(raw: bytes, *, open_end: bool = False) -> str:
     r"""Decode and clean one line as a terminal would have left it.
 
     Of a line that was rewritten by `\r`, such as a progress bar, the last segment that shows anything is
     returned; the `\r` of a CRLF end does not count. `raw` is UTF-8 without its `\n`; bytes that are not UTF-8
-    become U+FFFD.
+    become U+FFFD. With `open_end` more is to come, and the beginning of a character at the end is left out.
     """
     if b"\r" not in raw:
-        return clean_line(raw.decode("utf-8", "replace"))
+        return clean_line(utf_8_decode(raw, "replace", not open_end)[0])
     for segment in reversed(raw.split(b"\r")):
         if segment and not segment.isspace():
-            text = clean_line(segment.decode("utf-8", "replace"))
+            text = clean_line(utf_8_decode(segment, "replace", not open_end)[0])
             if SGR.sub("", text).strip():
                 return text
     return ""

@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -166,6 +166,27 @@ def make_folder(path: Path) -> None:
         raise StoreError(
             f"{path} cannot be made: {error.strerror}; set OMNITUI_HOME to a writable folder"
         ) from error
+
+
+def move_aside(paths: Iterable[Path]) -> list[Path]:
+    """Rename each existing path to `NAME-incomplete`, `-incomplete-2`, ...; nothing is deleted or overwritten."""
+    moved = []
+    for path in paths:
+        if not path.exists():
+            continue
+        aside = path.with_name(f"{path.name}-incomplete")
+        number = 2
+        while aside.exists():
+            aside = path.with_name(f"{path.name}-incomplete-{number}")
+            number += 1
+        try:
+            path.rename(aside)
+        except OSError as error:
+            raise StoreError(
+                f"{path} cannot be moved aside: {error.strerror}; move it by hand, then resume"
+            ) from error
+        moved.append(aside)
+    return moved
 
 
 # -- the state as TOML -----------------------------------------------------------------------------------------

@@ -18,12 +18,13 @@ from omnitui.errors import CorruptState, OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
 from omnitui.model import SCHEMA, Asking, Passed, PassRecord, RunState, Skipped, StepRecord, ended_attempt
 from omnitui.places.local import identity_of
-from omnitui.plan import find_step, is_done, lay_out, schedule_of
+from omnitui.plan import apply, find_step, is_done, lay_out, redo, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Confirm
 from omnitui.runbook.variables import chosen, secret_names
 from omnitui.store import Owned, RunFolder
+from omnitui.values import of_scope
 
 _BEGIN_S = 30.0
 SHELL_CPUS = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
@@ -143,23 +144,40 @@ def stop_run(run: RunFolder, patience_s: float = 90.0) -> str:
 
 
 def _stop_left_overs(run: RunFolder) -> str:
-    import asyncio  # noqa: PLC0415 - needed for this verb alone
+    with acting(run) as owned:
+        stopped = _stop_servers(owned)
+    return f"stopped server {', '.join(stopped)}" if stopped else "nothing was running"
+
+
+def _stop_servers(owned: Owned) -> list[str]:
+    import asyncio  # noqa: PLC0415 - only these rare decisions need it
 
     from omnitui.jobs.stop import stop  # noqa: PLC0415
     from omnitui.world import server_jobs  # noqa: PLC0415
 
+    runbook = load.load(owned.run.runbook)
+    jobs = server_jobs(owned.run, runbook, lay_out(runbook, owned.state.schedule), owned.state)
+    for name, (_, job) in jobs.items():
+        done = asyncio.run(stop(job, 30.0))
+        if done.survivors:
+            raise OmniError(f"server {name} is still alive: pid {', '.join(map(str, done.survivors))}")
+        servers = {key: record for key, record in owned.state.servers.items() if key != name}
+        owned.commit("server_gone", replace(owned.state, servers=servers), server=name, by="operator")
+    return list(jobs)
+
+
+def redo_pass(run: RunFolder, scope: str) -> list[Path]:
+    """Begin a pass again: servers stopped, output moved aside, steps waiting. What was moved, by its new name."""
     runbook = load.load(run.runbook)
-    stopped = []
     with acting(run) as owned:
-        jobs = server_jobs(run, runbook, lay_out(runbook, owned.state.schedule), owned.state)
-        for name, (_, job) in jobs.items():
-            done = asyncio.run(stop(job, 30.0))
-            if done.survivors:
-                raise OmniError(f"server {name} is still alive: pid {', '.join(map(str, done.survivors))}")
-            servers = {key: record for key, record in owned.state.servers.items() if key != name}
-            owned.commit("server_gone", replace(owned.state, servers=servers), server=name, by="operator")
-            stopped.append(name)
-    return f"stopped server {', '.join(stopped)}" if stopped else "nothing was running"
+        plan = lay_out(runbook, owned.state.schedule)
+        decided = redo(plan, owned.state, scope)
+        _stop_servers(owned)
+        out = of_scope(runbook, owned.state, scope, run.path)["OUT"]
+        moved = store.move_aside([Path(out), run.pass_folder(scope)])
+        owned.commit("moved_aside", moved=[str(path) for path in moved])
+        owned.commit("redo", apply(owned.state, decided), at=decided.at, by=user())
+    return moved
 
 
 def hold_run(run: RunFolder) -> str:

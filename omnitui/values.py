@@ -35,10 +35,18 @@ def of_scope(runbook: Runbook, state: RunState, scope: str, run_folder: Path) ->
 
 def script(environment: Environment, title: str, run: str, values: Mapping[str, str]) -> str:
     """The whole script of a step: strictness, the environment's lines, then the step's own."""
-    lines = ["#!/usr/bin/env bash"]
-    if environment.strict:
-        lines.append("set -eo pipefail")
-    lines += [f"export {name}={shlex.quote(expand(value, values))}" for name, value in environment.exports.items()]
+    strict = ["set -eo pipefail"] if environment.strict else []
+    own = [f"# {title}", run.strip("\n"), ""]
+    return "\n".join(["#!/usr/bin/env bash", *strict, *_before(environment, values), *own])
+
+
+def shell_rc(environment: Environment, values: Mapping[str, str]) -> str:
+    """What an interactive shell in the step's environment reads first. Not strict: a typo must not end it."""
+    return "\n".join(["test -f ~/.bashrc && . ~/.bashrc", *_before(environment, values), ""])
+
+
+def _before(environment: Environment, values: Mapping[str, str]) -> list[str]:
+    lines = [f"export {name}={shlex.quote(expand(value, values))}" for name, value in environment.exports.items()]
     lines += [f"unset {name}" for name in environment.unset]
     if environment.cwd:
         lines.append(f"cd -- {shlex.quote(expand(environment.cwd, values))}")
@@ -46,8 +54,7 @@ def script(environment: Environment, title: str, run: str, values: Mapping[str, 
         lines.append(f"taskset -pc {shlex.quote(expand(environment.cpus, values))} $$")
     if environment.prelude:
         lines.append(environment.prelude.strip("\n"))
-    lines += [f"# {title}", run.strip("\n"), ""]
-    return "\n".join(lines)
+    return lines
 
 
 def command_of(planned: PlannedStep, state: RunState) -> str:

@@ -1,7 +1,7 @@
 """Collect one pass: `python -m omnitui.results.collect RUN_DIR SERIES/PASS`, run as the job of a collect step.
 
-Prints every metric, checks coverage and audio, and writes `metrics.json` into the pass's output folder and into the
-run's folder of the pass, with the provenance beside it. The last line is RUN_COMPLETE or RUN_INCOMPLETE.
+Prints every metric, checks coverage and audio, and writes `metrics.json` into the pass's output folder and, with
+the provenance beside it, into the run's folder of the pass. The last line is RUN_COMPLETE or RUN_INCOMPLETE.
 """
 
 import json

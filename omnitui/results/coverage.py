@@ -19,10 +19,8 @@ def read_coverage(
 ) -> tuple[CoverageReading, dict[str, AudioCheck]]:
     """The coverage of the pass whose output is in `out`; `not_before` (epoch seconds) is when it began."""
     audio: dict[str, AudioCheck] = {}
-    found = []
-    for workload in runbook.workloads:
-        found.append(_workload(workload, out, values, not_before, audio))
-    return CoverageReading(tuple(found)), audio
+    found = tuple(_workload(workload, out, values, not_before, audio) for workload in runbook.workloads)
+    return CoverageReading(found), audio
 
 
 def _workload(

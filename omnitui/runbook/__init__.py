@@ -1,1 +1,1 @@
-"""Runbooks: the TOML format, its checks, and its rendering as shell or Markdown."""
+"""Runbooks: the TOML format, its checks, its variables."""

@@ -89,6 +89,15 @@ async def test_follows_what_is_appended(path: Path) -> None:
         await until(lambda: rows(view)[-2] == "line 1002")
 
 
+async def test_a_character_written_in_two_parts_is_never_shown_broken(path: Path) -> None:
+    first, second = "进度".encode()[:4], "进度".encode()[4:]
+    async with shown(path) as (_, view):
+        append(path, first)
+        await until(lambda: rows(view)[-2] == "进")
+        append(path, second)
+        await until(lambda: rows(view)[-2] == "进度")
+
+
 async def test_scrolling_up_pauses_and_the_end_follows_again(path: Path) -> None:
     async with shown(path) as (pilot, view):
         await pilot.press("up")

@@ -80,6 +80,12 @@ def test_a_line_shows_what_a_terminal_would_have_left(raw: bytes, expected: str)
     assert visible_line(raw) == expected
 
 
+def test_a_character_that_is_still_being_written_is_left_out() -> None:
+    begun = "进度".encode()[:-1]
+    assert visible_line(begun) == "进�"
+    assert visible_line(begun, open_end=True) == visible_line(b"1%\r" + begun, open_end=True) == "进"
+
+
 @given(st.one_of(HOSTILE, st.text()))
 @example("\x1b[\x1b[31m1m")
 @example("\x1b]\x1b]0;\x07")

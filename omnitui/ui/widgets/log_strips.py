@@ -46,7 +46,8 @@ class LogStrips:
         if line not in self._made:
             base, mark = self._styles
             more = Segment(_MORE, mark)
-            text = segments(visible_line(line.raw), base)
+            open_end = not line.cut and line.end - line.start == len(line.raw)
+            text = segments(visible_line(line.raw, open_end=open_end), base)
             self._made[line] = Strip([*[more] * line.continued, *text, *[more] * line.cut])
         return self._made[line]
 

@@ -1,0 +1,19 @@
+"""`omnitui` alone opens the app; with arguments it is the command line."""
+
+import sys
+
+
+def main() -> None:
+    """The entry point."""
+    if len(sys.argv) == 1 and sys.stdout.isatty():
+        # The command line's own imports would cost the app 40 ms before its first paint.
+        from omnitui.ui.app import open_app  # noqa: PLC0415
+
+        sys.exit(open_app())
+    from omnitui.cli import run_cli  # noqa: PLC0415
+
+    sys.exit(run_cli())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,393 @@
+"""The verbs. The one place where an error becomes an exit code.
+
+0 all green · 1 a gate is red · 2 usage or runbook error · 3 blocked or waiting for the operator · 4 corrupt state
+130 stopped
+"""
+
+import getpass
+import json
+import os
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import click
+import typer
+
+from omnitui import __version__, headless, store, supervise
+from omnitui.errors import Blocked, CorruptState, OmniError, UsageError
+from omnitui.model import RunState
+from omnitui.plan import schedule_of
+from omnitui.rendering import as_markdown, as_shell
+from omnitui.runbook import load
+from omnitui.runbook.check import problems
+from omnitui.runbook.variables import expand
+from omnitui.snapshot import Snapshot, take
+from omnitui.store import RunFolder
+
+app = typer.Typer(
+    help="Runbooks for GPU serving benchmarks as checklists that run their commands and earn every green.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Run = Annotated[str | None, typer.Argument(help="The run's id or the beginning of it; the newest when left out.")]
+GivenRun = Annotated[str, typer.Argument(help="The run's id or the beginning of it.")]
+Headless = Annotated[bool, typer.Option("--headless", help="Tell it in plain lines instead of opening the app.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Answer every question with yes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+class Where(StrEnum):
+    """Where an interrupted pass goes on."""
+
+    start = "start"
+    step = "step"
+
+
+class ShowFormat(StrEnum):
+    """How a runbook is shown."""
+
+    sh = "sh"
+    md = "md"
+
+
+class TableFormat(StrEnum):
+    """How results are shown."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    md = "md"
+
+
+def run_cli(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    try:
+        result = app(arguments, standalone_mode=False)
+    except click.exceptions.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return UsageError.exit_code
+    except OmniError as error:
+        sys.stderr.write(f"omnitui: {error}\n")
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return result if isinstance(result, int) else 0
+
+
+def say(text: str) -> None:
+    """Print a line."""
+    sys.stdout.write(text + "\n")
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Entry of all verbs."""
+    if version:
+        say(f"omnitui {__version__}")
+        raise typer.Exit
+
+
+@app.command("open")
+def open_runbook(
+    runbook: Annotated[str | None, typer.Argument(help="A runbook to open a new run of.")] = None,
+) -> int:
+    """Open the app, on the New run screen of a runbook if one is named."""
+    from omnitui.ui.app import open_app  # noqa: PLC0415
+
+    return open_app(runbook=str(load.locate(runbook)) if runbook else None)
+
+
+@app.command("run")
+def run_verb(
+    runbook: Annotated[str, typer.Argument(help="A runbook's id or its folder.")],
+    given: Annotated[list[str], typer.Option("--set", metavar="K=V", help="Set a variable.")] = [],  # noqa: B006
+    schedule: Annotated[
+        str | None, typer.Option(help="Which order of passes; the runbook's first by default.")
+    ] = None,
+    plain: Headless = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Start it and return at once.")] = False,
+    yes: Yes = False,
+) -> int:
+    """Start a new run of a runbook."""
+    values = _pairs(given)
+    names = [name for name, variable in _loaded(runbook).variables.items() if variable.secret]
+    secrets = {name: values.pop(name) for name in names if name in values}
+    run = supervise.make_run(runbook, values, schedule)
+    warning = supervise.killed_at_logout()
+    if warning:
+        sys.stderr.write(f"omnitui: {warning}\n")
+    supervise.start(run, _secrets(store.read(run), secrets), yes=yes)
+    return _watch(run, plain=plain, detach=detach)
+
+
+def _loaded(name: str) -> Any:
+    return load.load(load.locate(name))
+
+
+@app.command()
+def resume(
+    run: Run = None,
+    plain: Headless = False,
+    yes: Yes = False,
+    at: Annotated[
+        Where | None, typer.Option(help="Go on at the failed step, or from the start of its pass.")
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Start it and return at once.")] = False,
+) -> int:
+    """Take up an interrupted, failed or held run; says first what it will do."""
+    from omnitui.snapshot import Watch  # noqa: PLC0415
+
+    folder = store.find(run)
+    snapshot = Watch(folder).take()
+    if snapshot.holder:
+        say(f"Run {folder.name} is at work already; watching it.")
+        return _watch(folder, plain=plain, detach=detach)
+    decided = _decided(snapshot, at)
+    for line in decided.lines:
+        say(line)
+    if decided.kind == "complete":
+        return 0
+    if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True):
+        return Blocked.exit_code
+    where = {None: None, Where.step: "place", Where.start: "start"}[at]
+    offset = _journal_size(folder)
+    supervise.start(folder, _secrets(snapshot.state, {}), yes=yes, where=where)
+    return _watch(folder, plain=plain, detach=detach, offset=offset)
+
+
+def _decided(snapshot: Snapshot, at: Where | None) -> Any:
+    from omnitui.plan import resume as decide  # noqa: PLC0415
+    from omnitui.world import observe  # noqa: PLC0415
+
+    world = observe(snapshot.run, snapshot.runbook, snapshot.plan, snapshot.state)
+    return decide(snapshot.plan, snapshot.state, world, None if at is None else at is Where.step)
+
+
+def _journal_size(run: RunFolder) -> int:
+    try:
+        return run.journal.stat().st_size
+    except OSError:
+        return 0
+
+
+def _watch(run: RunFolder, *, plain: bool, detach: bool, offset: int = 0) -> int:
+    if detach:
+        say(run.name)
+        return 0
+    if plain or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
+        return headless.follow(run, offset)
+    from omnitui.ui.app import open_app  # noqa: PLC0415
+
+    return open_app(run=run)
+
+
+@app.command()
+def attach(run: Run = None, plain: Headless = False) -> int:
+    """Watch a run: its Run screen, or its story in plain lines."""
+    return _watch(store.find(run), plain=plain, detach=False)
+
+
+@app.command()
+def runs(as_json: Json = False) -> None:
+    """List all runs, newest first."""
+    rows = [_row(run) for run in store.runs()]
+    if as_json:
+        say(json.dumps(rows, indent=2))
+        return
+    if not rows:
+        say(f"No runs in {store.home() / 'runs'}. Start one with: omnitui run quickstart")
+    for row in rows:
+        where = f"{row['step']}" if row["step"] else ""
+        say(f"{row['run']:<40} {row['outcome']:<12} {where} {row['reason']}".rstrip())
+
+
+def _row(run: RunFolder) -> dict[str, Any]:
+    try:
+        return _status(take(run))
+    except OmniError as error:
+        outcome = "corrupt" if isinstance(error, CorruptState) else "unreadable"
+        return {"run": run.name, "runbook": "", "outcome": outcome, "step": None, "reason": str(error)}
+
+
+def _status(snapshot: Snapshot) -> dict[str, Any]:
+    step = snapshot.current
+    status = snapshot.record(step).status if step else None
+    done = sum(
+        1 for planned in snapshot.plan if type(snapshot.record(planned).status).__name__ in ("Passed", "Skipped")
+    )
+    return {
+        "run": snapshot.run.name,
+        "runbook": snapshot.state.runbook,
+        "outcome": snapshot.outcome,
+        "step": step.id if step else None,
+        "status": type(status).__name__.lower() if status else None,
+        "reason": getattr(status, "reason", None) or getattr(status, "question", ""),
+        "done": done,
+        "steps": len(snapshot.plan),
+        "created": snapshot.state.created,
+        "runner_pid": snapshot.holder.identity.pid if snapshot.holder else None,
+        "servers": sorted(snapshot.state.servers),
+        "folder": str(snapshot.run.path),
+    }
+
+
+@app.command()
+def status(run: Run = None, as_json: Json = False) -> int:
+    """Say where a run stands and what a resume would do."""
+    snapshot = take(store.find(run))
+    found = _status(snapshot)
+    if as_json:
+        gates = [
+            {"word": g.word, "about": g.about, "verdict": g.kind, "reason": g.reason, "at": g.at}
+            for g in snapshot.gates
+        ]
+        lines = list(snapshot.resume.lines) if snapshot.resume else []
+        say(json.dumps({**found, "gates": gates, "resume": lines}, indent=2))
+    else:
+        say(f"{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
+        if found["step"]:
+            say(f"at {found['step']}: {found['status']} {found['reason']}".rstrip())
+        for gate in snapshot.gates:
+            say(f"  {gate.word}: {gate.kind}: {gate.reason}")
+        for line in snapshot.resume.lines if snapshot.resume else ():
+            say(f"  {line}")
+    return headless.EXIT[snapshot.outcome]
+
+
+@app.command()
+def hold(run: GivenRun) -> None:
+    """End the runner after the step it is at."""
+    say(supervise.hold_run(store.find(run)))
+
+
+@app.command()
+def stop(run: GivenRun) -> None:
+    """Stop the step at work, its servers and the runner."""
+    say(supervise.stop_run(store.find(run)))
+
+
+@app.command()
+def redo(run: GivenRun, scope: Annotated[str, typer.Argument(metavar="SERIES/PASS", help="The pass.")]) -> None:
+    """Begin a pass again: its output is moved aside, never deleted. `resume` goes on."""
+    folder = store.find(run)
+    for path in supervise.redo_pass(folder, scope):
+        say(f"moved aside: {path}")
+    say(f"go on with: omnitui resume {folder.name}")
+
+
+@app.command()
+def confirm(run: GivenRun) -> None:
+    """Say yes to the step that asks; `resume` goes on."""
+    folder = store.find(run)
+    step = take(folder).current
+    if step is None:
+        raise UsageError(f"run {folder.name} is complete; nothing asks")
+    supervise.confirm(folder, step.id)
+    say(f"confirmed {step.id}; go on with: omnitui resume {folder.name}")
+
+
+@app.command()
+def skip(
+    run: GivenRun,
+    step: Annotated[str, typer.Argument(help="The step's id, as `status` shows it.")],
+    reason: Annotated[str, typer.Option(help="Why the run may go on without it.")],
+) -> None:
+    """Go on without a step. A pass that lacks one is left out of the averages."""
+    supervise.skip(store.find(run), step, reason)
+    say(f"skipped {step}")
+
+
+@app.command()
+def results(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN]...", help="Runs; the newest when left out.")
+    ] = None,
+    form: Annotated[TableFormat, typer.Option("--format", help="table, json, csv or md.")] = TableFormat.table,
+    as_json: Json = False,
+) -> int:
+    """Mean, sample standard deviation and values over the scored, complete passes of each series."""
+    chosen = TableFormat.json if as_json else form
+    complete = True
+    for folder in [store.find(name) for name in names] if names else [store.find(None)]:
+        snapshot = take(folder)
+        say(headless.report(snapshot, chosen.value))
+        complete = complete and headless.is_complete(snapshot)
+    return 0 if complete else 1
+
+
+@app.command()
+def check(runbook: Annotated[str, typer.Argument(help="A runbook's id or its folder.")]) -> int:
+    """Check a runbook: keys, names, scripts, patterns."""
+    folder = load.locate(runbook)
+    found = problems(folder)
+    for problem in found:
+        sys.stderr.write(f"{problem}\n")
+    if found:
+        return UsageError.exit_code
+    say(f"{folder / load.FILE}: ok")
+    return 0
+
+
+@app.command()
+def show(
+    runbook: Annotated[str, typer.Argument(help="A runbook's id or its folder.")],
+    form: Annotated[ShowFormat, typer.Option("--format", help="sh or md.")] = ShowFormat.md,
+    given: Annotated[list[str], typer.Option("--set", metavar="K=V", help="Set a variable.")] = [],  # noqa: B006
+    schedule: Annotated[str | None, typer.Option(help="Which order of passes.")] = None,
+) -> None:
+    """Print a runbook with its variables resolved."""
+    loaded = _loaded(runbook)
+    pairs = _pairs(given)
+    values = {name: pairs.get(name, variable.default) for name, variable in loaded.variables.items()}
+    known = {
+        name: value for name, value in values.items() if value is not None and not loaded.variables[name].secret
+    }
+    shown = {name: _as_far_as_known(value, known) for name, value in known.items()}
+    order = schedule_of(loaded, schedule).order
+    say(as_shell(loaded, order, shown) if form is ShowFormat.sh else as_markdown(loaded, order, shown))
+
+
+def _as_far_as_known(value: str, known: Mapping[str, str]) -> str:
+    try:
+        return expand(value, known)
+    except UsageError:
+        return value
+
+
+@app.command()
+def repair(run: GivenRun) -> None:
+    """Rebuild a corrupt state from the journal and the job folders."""
+    for line in supervise.repair(store.find(run)):
+        say(line)
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    values = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set {pair}: write NAME=VALUE")
+        values[name] = value
+    return values
+
+
+def _secrets(state: RunState, given: Mapping[str, str]) -> dict[str, str]:
+    """Secrets from the command line or the environment; else the operator is asked, each time."""
+    found = dict(given)
+    for name in state.secrets:
+        if name in found or os.environ.get(name):
+            found.setdefault(name, os.environ.get(name, ""))
+        elif sys.stdin.isatty():
+            found[name] = getpass.getpass(f"{name} (not shown, not stored): ")
+        else:
+            raise Blocked(f"the secret {name} is not in the environment; it is never stored: export {name}=...")
+    return found

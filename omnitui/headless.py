@@ -1,0 +1,156 @@
+"""The same run told in plain lines: for CI, for `TERM=dumb`, and for whoever likes it."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from omnitui import store, supervise
+from omnitui.jobs.output import tail
+from omnitui.model import RUN_WIDE
+from omnitui.plan import Outcome, PlannedStep
+from omnitui.results.passes import stored
+from omnitui.results.statistics import summarize
+from omnitui.results.table import Format, render
+from omnitui.sanitise import plain
+from omnitui.snapshot import Snapshot, Watch
+from omnitui.store import RunFolder
+
+EXIT: dict[Outcome, int] = {
+    "complete": 0,
+    "failed": 1,
+    "interrupted": 1,
+    "asking": 3,
+    "held": 3,
+    "running": 0,
+    "stopped": 130,
+}
+"""The exit code for how a run stands."""
+_POLL_S = 0.1
+
+
+def follow(run: RunFolder, offset: int = 0, say: Callable[[str], None] | None = None) -> int:
+    """Tell what happens until no runner is at work; the exit code. Ctrl-C leaves the run alone and says so."""
+    teller = Teller(Watch(run), say or _print)
+    try:
+        while True:
+            alive = store.holder(run) is not None
+            offset = teller.tell(offset)
+            supervise.reap()
+            if not alive:
+                teller.tell(offset)
+                return teller.closing()
+            time.sleep(_POLL_S)
+    except KeyboardInterrupt:
+        teller.say(
+            f"\nDetached; the run goes on. Watch it: omnitui attach {run.name}; stop it: omnitui stop {run.name}"
+        )
+        return 0
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+class Teller:
+    """Turns journal events into lines."""
+
+    def __init__(self, watch: Watch, say: Callable[[str], None]) -> None:
+        self._watch = watch
+        self.say = say
+        self._scope = ""
+
+    def tell(self, offset: int) -> int:
+        """Tell the events from a byte offset of the journal on; the new offset."""
+        found, offset = store.events(self._watch.run, offset)
+        for event in found:
+            told = getattr(self, f"_on_{event['event']}", None)
+            if told:
+                told(event)
+        return offset
+
+    def _step(self, event: dict[str, Any]) -> PlannedStep | None:
+        snapshot = self._watch.take()
+        return next((one for one in snapshot.plan if one.id == event.get("step")), None)
+
+    def _on_created(self, event: dict[str, Any]) -> None:
+        self.say(f"Run {event['set']['run']} · {event['set']['title']}")
+
+    def _on_runner_started(self, event: dict[str, Any]) -> None:
+        for line in event["lines"]:
+            self.say(f"  {line}")
+
+    def _on_step_started(self, event: dict[str, Any]) -> None:
+        step = self._step(event)
+        if step is None:
+            return
+        if step.scope != self._scope:
+            self._scope = step.scope
+            self.say(f"── {'Run' if step.scope == f'{RUN_WIDE}/{RUN_WIDE}' else step.scope} ──")
+        self.say(f"▶ {step.step.title}")
+
+    def _on_gate(self, event: dict[str, Any]) -> None:
+        verdict = event["verdict"]
+        sign = {"green": "✔", "red": "✘", "moot": "–"}.get(verdict["is"])
+        if sign:
+            reason = "" if verdict["reason"] == event["word"] else f"  {plain(verdict['reason'])}"
+            self.say(f"    {sign} {event['word']}{reason}")
+
+    def _on_step_ended(self, event: dict[str, Any]) -> None:
+        step = self._step(event)
+        record = event["set"]["steps"].get(event["step"])
+        if step is None or record is None:
+            return
+        status, attempt = record["status"], record["attempts"][-1]
+        if status["is"] == "passed":
+            already = "already true, " if status.get("already") else ""
+            self.say(f"  ✔ {step.step.title} ({already}{attempt['seconds']:.1f} s)")
+            return
+        self.say(f"  ✘ {step.step.title}: {status['is']}: {plain(status['reason'])}")
+        job = self._watch.take().job(step)
+        for line in tail(job.log, 15) if job else []:
+            self.say(f"    | {line}")
+
+    def _on_moved_aside(self, event: dict[str, Any]) -> None:
+        for path in event["moved"]:
+            self.say(f"  moved aside: {path}")
+
+    def _on_asking(self, event: dict[str, Any]) -> None:
+        question = event["set"]["steps"][event["step"]]["status"]["question"]
+        self.say(f"  ? {plain(question)}")
+
+    def _on_leak(self, event: dict[str, Any]) -> None:
+        self.say(f"  ! the log of {event['step']} contains a secret; it is blanked where it is shown")
+
+    def closing(self) -> int:
+        """The last lines: the table when the run is complete, else where it stands and what to do."""
+        snapshot = self._watch.take()
+        name = snapshot.run.name
+        if snapshot.outcome == "complete":
+            for line in report(snapshot).split("\n"):
+                self.say(line)
+            self.say(f"\nRun {name} is complete.")
+        else:
+            self.say(f"\nRun {name}: {snapshot.outcome}.")
+            for line in snapshot.resume.lines if snapshot.resume else ():
+                self.say(f"  {line}")
+            for server in snapshot.state.servers:
+                self.say(f"  Server {server} is still up; `omnitui stop {name}` stops it.")
+            for line in tail(snapshot.run.runner_log, 5):
+                self.say(f"  | {line}")
+            self.say(f"Go on with: omnitui resume {name}")
+        return EXIT[snapshot.outcome]
+
+
+def report(snapshot: Snapshot, form: Format = "table") -> str:
+    """The table over the passes of a run."""
+    metrics = [(metric.id, metric.unit, metric.direction) for metric in snapshot.runbook.metrics]
+    summaries = summarize(stored(snapshot.run, snapshot.state, snapshot.runbook), metrics)
+    return render(snapshot.run.name, snapshot.state.title, summaries, form)
+
+
+def is_complete(snapshot: Snapshot) -> bool:
+    """Whether every scored pass of every series is in the averages."""
+    summaries = summarize(stored(snapshot.run, snapshot.state, snapshot.runbook), [])
+    return all(summary.complete for summary in summaries)

@@ -1,0 +1,101 @@
+"""A runbook as one shell script or one Markdown page, with its variables resolved."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from omnitui.plan import PlannedStep, lay_out
+from omnitui.runbook.check import environment_of
+from omnitui.runbook.schema import Collect, Command, Confirm, Gate, Output, Runbook, Serve, Stop, Summarize
+from omnitui.runbook.variables import BUILT_IN, expand
+
+
+def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) -> str:
+    """Every command in order, with the words that each must print. For reading; gates are not enforced by bash."""
+    lines = ["#!/usr/bin/env bash", f"# {runbook.title}", f"# {runbook.summary}", ""]
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
+    lines += [f"# {name}: a secret, or set later" for name in runbook.variables if name not in values]
+    scope = ""
+    for planned in lay_out(runbook, order):
+        if planned.scope != scope:
+            scope = planned.scope
+            lines += ["", f"# ==== {scope} ====", *_scope_lines(runbook, planned, values)]
+        lines += ["", f"# -- {planned.step.title}", *(f"#    {line}" for line in _notes(planned))]
+        lines += _commands(runbook, planned)
+    return "\n".join(lines) + "\n"
+
+
+def _scope_lines(runbook: Runbook, planned: PlannedStep, values: Mapping[str, str]) -> list[str]:
+    if not planned.in_pass:
+        return []
+    scoped = {**{name: f"${name}" for name in BUILT_IN}, **values, "SERIES": planned.series, "PASS": planned.label}
+    lines = [f"export SERIES={planned.series} PASS={planned.label}"]
+    return [*lines, f'export OUT="{expand(runbook.passes.out, scoped)}"']
+
+
+def _notes(planned: PlannedStep) -> list[str]:
+    words = [told(gate) for gate in planned.step.gates]
+    return [*planned.step.note.strip().splitlines(), *(f"gate: {word}" for word in words)]
+
+
+def told(gate: Gate) -> str:
+    """A gate in words."""
+    if isinstance(gate, Output):
+        asked = gate.word or f"a line matching {gate.pattern}"
+        equal = f" = {', '.join(gate.equals)}" if gate.equals else ""
+        return f"{asked}{equal}, exit status {' or '.join(map(str, gate.exit))}"
+    return gate.word
+
+
+def _commands(runbook: Runbook, planned: PlannedStep) -> list[str]:
+    step = planned.step
+    match step:
+        case Command() | Serve():
+            environment = environment_of(runbook, step)
+            before = [f"export {k}={shlex.quote(v)}" for k, v in environment.exports.items()]
+            before += [f"unset {name}" for name in environment.unset]
+            before += [f"cd {environment.cwd}"] * bool(environment.cwd)
+            before += [f"taskset -pc {environment.cpus} $$"] * bool(environment.cpus)
+            if isinstance(step, Serve):
+                server = runbook.servers[step.server]
+                tail = (
+                    f"#    in the background, until {server.word}: {server.health} on port {server.port} says 200"
+                )
+                return ["(", *before, environment.prelude.strip("\n"), step.run.strip("\n"), ") &", tail]
+            return ["(", *before, environment.prelude.strip("\n"), step.run.strip("\n"), ")"]
+        case Stop():
+            return [f"#    stop the process group of server {step.server}: TERM, after {step.grace_s:g} s KILL"]
+        case Confirm():
+            return [f"#    the operator is asked: {step.ask}"]
+        case Collect():
+            return ["#    omnitui collects the metrics and checks the coverage"]
+        case Summarize():
+            return ["#    omnitui results"]
+
+
+def as_markdown(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) -> str:
+    """The runbook as a page: variables, then each phase once with its steps."""
+    lines = [
+        f"# {runbook.title}",
+        "",
+        runbook.summary,
+        "",
+        "## Variables",
+        "",
+        "| name | value | |",
+        "|---|---|---|",
+    ]
+    for name, variable in runbook.variables.items():
+        shown = "(secret)" if variable.secret else values.get(name, "")
+        lines.append(f"| `{name}` | `{shown}` | {variable.help} |")
+    lines += ["", f"Passes in order: {', '.join(order) or 'none'}", ""]
+    shown_steps: set[str] = set()
+    for phase in runbook.phases:
+        lines += [f"## {phase.title}", "", *([f"Once in every {phase.per}.", ""] if phase.per != "run" else [])]
+        for planned in lay_out(runbook, order):
+            if planned.phase != phase.id or planned.step.id in shown_steps:
+                continue
+            shown_steps.add(planned.step.id)
+            lines += [f"### {planned.step.title}", "", *_notes(planned), "", "```bash"]
+            lines += [line for line in _commands(runbook, planned) if line not in ("(", ")", "")]
+            lines += ["```", ""]
+    return "\n".join(lines)

@@ -1,0 +1,258 @@
+"""What a log pane costs: `python tests/bench/bench_log.py [FOLDER]`; the folder needs 2.5 GiB.
+
+Apps run in pseudo-terminals of their own. What a 1 GiB log adds is told as the difference to a minimal Textual
+app, the two started in turn.
+"""
+
+import argparse
+import fcntl
+import os
+import pty
+import random
+import select
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from omnitui.logfile import LineCount, LogFile, count_lines
+
+GIB = 1024**3
+MIB = 1024**2
+LAST = "THE LAST LINE"
+PAIRS = 7
+KEYS = 120
+WRITTEN_LINE = 'INFO:     127.0.0.1:50222 - "POST /v1/chat/completions HTTP/1.1" 200 OK'
+WRITTEN_LINE_BYTES = len(WRITTEN_LINE) + 1
+
+MINIMAL_APP = f"""
+from textual.app import App
+from textual.widgets import Static
+class Minimal(App):
+    def compose(self):
+        yield Static("{LAST}")
+Minimal().run()
+"""
+LOG_APP = """
+import sys
+from pathlib import Path
+from textual.app import App
+from omnitui.ui.widgets import log_view
+class Log(App):
+    CSS_PATH = Path(log_view.__file__).with_suffix(".tcss")
+    def compose(self):
+        yield log_view.LogView(Path(sys.argv[1]))
+Log().run()
+"""
+WRITER = """
+import sys, time
+path, lines_s, line = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+batch = f"{line}\\n".encode() * (lines_s // 100)
+with open(path, "ab", buffering=0) as log:
+    due = time.monotonic()
+    while True:
+        log.write(batch)
+        due += 0.01
+        time.sleep(max(0, due - time.monotonic()))
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    name: str
+    value: float
+    unit: str
+    target: float
+    at_least: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return self.value >= self.target if self.at_least else self.value <= self.target
+
+    def __str__(self) -> str:
+        sign = ">=" if self.at_least else "<="
+        return f"{self.name} {self.value:.3f} {self.unit} {sign}{self.target:g} {'ok' if self.ok else 'over'}"
+
+
+class Terminal:
+    """A program in a pseudo-terminal of 120 by 40."""
+
+    def __init__(self, source: str, *arguments: str) -> None:
+        self.screen, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+        self.started_s = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", source, *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            env={**environment, "TERM": "xterm-256color"},
+        )
+        os.close(slave)
+
+    def wait_for(self, text: str, timeout_s: float = 30.0) -> float:
+        """Return when `text` was drawn, on the clock of `time.perf_counter`."""
+        seen, deadline_s = b"", time.perf_counter() + timeout_s
+        while time.perf_counter() < deadline_s:
+            if select.select([self.screen], [], [], 0.5)[0]:
+                seen = seen[-len(text) * 4 :] + os.read(self.screen, 65536)
+                if text.encode() in seen:
+                    return time.perf_counter()
+        raise TimeoutError(f"{text!r} was not drawn within {timeout_s} s; last seen {seen[-200:]!r}")
+
+    def drain(self, for_s: float) -> None:
+        deadline_s = time.perf_counter() + for_s
+        while (left_s := deadline_s - time.perf_counter()) > 0:
+            if select.select([self.screen], [], [], left_s)[0]:
+                os.read(self.screen, 65536)
+
+    def press(self, key: bytes) -> float:
+        pressed_s = time.perf_counter()
+        os.write(self.screen, key)
+        return pressed_s
+
+    def peak_mib(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+    def cpu_s(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.screen)
+
+
+@contextmanager
+def running(source: str, *arguments: str) -> Iterator[Terminal]:
+    terminal = Terminal(source, *arguments)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def make_log(path: Path, size: int) -> int:
+    """Write about `size` bytes, which then are in the page cache, and return the number of lines."""
+    line = b'INFO:     127.0.0.1:50222 - "POST /v1/chat/completions HTTP/1.1" 200 OK in 123.4 ms\n'
+    block = line * (MIB // len(line))
+    blocks = size // len(block) + 1
+    with path.open("wb") as log:
+        for _ in range(blocks):
+            log.write(block)
+        log.write(LAST.encode() + b"\n")
+    return blocks * (len(block) // len(line)) + 1
+
+
+def opening(log: Path, lines: int) -> Iterator[Figure]:
+    """Measure what a log adds to the first paint and to the peak memory, and when its lines are counted."""
+    paint_s: list[tuple[float, float]] = []
+    peak_mib: list[tuple[float, float]] = []
+    counted_s = []
+    for _ in range(PAIRS):
+        with running(MINIMAL_APP) as minimal:
+            minimal_s = minimal.wait_for(LAST) - minimal.started_s
+            minimal.drain(1.0)
+            minimal_mib = minimal.peak_mib()
+        with running(LOG_APP, str(log)) as app:
+            painted_s = app.wait_for(LAST)
+            counted_s.append(app.wait_for(f"of {lines:,}") - painted_s)
+            app.drain(0.5)
+            peak_mib.append((minimal_mib, app.peak_mib()))
+            paint_s.append((minimal_s, painted_s - app.started_s))
+    yield Figure("log_open_extra", median_difference(paint_s), "s", 0.2)
+    yield Figure("log_open_ratio", statistics.median(app / minimal for minimal, app in paint_s), "x", 1.4)
+    yield Figure("log_open_extra_peak_memory", median_difference(peak_mib), "MiB", 10)
+    yield Figure("log_line_count_shown_after_paint", statistics.median(counted_s), "s", 2)
+
+
+def median_difference(pairs: list[tuple[float, float]]) -> float:
+    return statistics.median(second - first for first, second in pairs)
+
+
+def counting(log: Path, lines: int) -> Iterator[Figure]:
+    """Measure the exact line count outside an app."""
+    file = LogFile(log)
+    file.refresh()
+    assert file.identity is not None
+    times_s = []
+    for _ in range(5):
+        started_s = time.perf_counter()
+        assert count_lines(log, file.identity, LineCount(), file.size).lines == lines
+        times_s.append(time.perf_counter() - started_s)
+    took_s = statistics.median(times_s)
+    yield Figure("log_line_count", took_s, "s", 2)
+    yield Figure("log_line_count_rate", file.size / GIB / took_s, "GiB/s", 1.5, at_least=True)
+
+
+def keys_while_growing(log: Path, lines_s: int) -> Iterator[Figure]:
+    """Measure from a key to its paint while another process appends; each key pauses, or follows again."""
+    log.write_text(LAST + "\n")
+    phases = random.Random(1)
+    took_ms = []
+    with running(LOG_APP, str(log)) as app:
+        app.wait_for(LAST)
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(log), str(lines_s), WRITTEN_LINE])
+        try:
+            app.drain(1.0)
+            first_s, first_bytes = time.perf_counter(), log.stat().st_size
+            began_s, began_cpu_s = first_s, app.cpu_s()
+            for _ in range(KEYS // 2):
+                for key, shown in ((b"\x1b[A", "paused"), (b"f", "following")):
+                    app.drain(phases.uniform(0.02, 0.08))
+                    pressed_s = app.press(key)
+                    took_ms.append((app.wait_for(shown) - pressed_s) * 1000)
+            busy = (app.cpu_s() - began_cpu_s) / (time.perf_counter() - began_s)
+            began_s, began_cpu_s = time.perf_counter(), app.cpu_s()
+            app.drain(4.0)
+            grown = (log.stat().st_size - first_bytes) / WRITTEN_LINE_BYTES / (time.perf_counter() - first_s)
+            following = (app.cpu_s() - began_cpu_s) / (time.perf_counter() - began_s)
+        finally:
+            writer.kill()
+            writer.wait()
+    yield Figure(f"log_growing_{lines_s}", grown, "lines/s", 0.9 * lines_s, at_least=True)
+    yield Figure(f"log_growing_{lines_s}_key_to_paint_p95", percentile(took_ms, 95), "ms", 50)
+    yield Figure(f"log_growing_{lines_s}_cpu_at_20_keys_a_second", busy * 100, "%", 25)
+    yield Figure(f"log_growing_{lines_s}_cpu_following", following * 100, "%", 25)
+
+
+def percentile(values: list[float], percent: int) -> float:
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """Measure everything with files in `folder`, which are removed."""
+    log, growing = folder / "bench.log", folder / "growing.log"
+    try:
+        lines = make_log(log, GIB)
+        yield from opening(log, lines)
+        yield from counting(log, lines)
+        for lines_s in (100_000, 1_000_000):
+            yield from keys_while_growing(growing, lines_s)
+    finally:
+        log.unlink(missing_ok=True)
+        growing.unlink(missing_ok=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    given = parser.parse_args().folder
+    with tempfile.TemporaryDirectory(dir=given) as folder:
+        for figure in measure(Path(folder)):
+            print(figure, flush=True)
+
+
+if __name__ == "__main__":
+    main()
