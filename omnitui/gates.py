@@ -152,9 +152,8 @@ def judge_output(gate: Output, reading: OutputReading) -> Verdict:
     if reading.lost:
         return Red("the job is gone and left no exit status")
     if reading.exit is None:
-        return Unknown(
-            f"running; {missing}" if missing or not gate.word else f"printed {gate.word}; still running"
-        )
+        said = f"printed {_asked(gate, reading)}; still running" if gate.word or gate.pattern else "running"
+        return Unknown(f"running; {missing}" if missing else said)
     if reading.exit not in gate.exit:
         return Red(f"exit status {reading.exit}" + (f"; {missing}" if missing else ""))
     if missing:
@@ -248,7 +247,8 @@ def judge_coverage(reading: CoverageReading) -> Verdict:
     if not reading.workloads:
         return Red("no workload was read")
     wrong = [f"{one.id}: {reason}" for one in reading.workloads for reason in one.wrong]
-    short = [one for one in reading.workloads if one.rows != one.expected or one.unique != one.expected]
+    # Zero samples of zero are no evidence.
+    short = [w for w in reading.workloads if w.rows != w.expected or w.unique != w.expected or w.expected < 1]
     if wrong or short:
         return Red("; ".join(wrong or [f"{w.id}: {w.rows} of {w.expected}" for w in short]))
     return Green(", ".join(f"{one.id} {one.rows}/{one.expected}" for one in reading.workloads))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from omnitui import store, supervise
+from omnitui.jobs.job import JobFolder
 from omnitui.jobs.output import tail
 from omnitui.model import RUN_WIDE
 from omnitui.plan import Outcome, PlannedStep
@@ -60,6 +61,7 @@ class Teller:
         self._watch = watch
         self.say = say
         self._scope = ""
+        self._steps: dict[str, PlannedStep] = {}
 
     def tell(self, offset: int) -> int:
         """Tell the events from a byte offset of the journal on; the new offset."""
@@ -71,8 +73,9 @@ class Teller:
         return offset
 
     def _step(self, event: dict[str, Any]) -> PlannedStep | None:
-        snapshot = self._watch.take()
-        return next((one for one in snapshot.plan if one.id == event.get("step")), None)
+        if not self._steps:
+            self._steps = {planned.id: planned for planned in self._watch.take().plan}
+        return self._steps.get(str(event.get("step")))
 
     def _on_created(self, event: dict[str, Any]) -> None:
         self.say(f"Run {event['set']['run']} · {event['set']['title']}")
@@ -108,8 +111,8 @@ class Teller:
             self.say(f"  ✔ {step.step.title} ({already}{attempt['seconds']:.1f} s)")
             return
         self.say(f"  ✘ {step.step.title}: {status['is']}: {plain(status['reason'])}")
-        job = self._watch.take().job(step)
-        for line in tail(job.log, 15) if job else []:
+        job = JobFolder(self._watch.run.job(step.id, attempt["n"]))
+        for line in tail(job.log, 15):
             self.say(f"    | {line}")
 
     def _on_moved_aside(self, event: dict[str, Any]) -> None:

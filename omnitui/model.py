@@ -13,6 +13,13 @@ from msgspec.structs import replace
 SCHEMA = 1
 RUN_WIDE = "_"
 """Stands in a step's id for the series or the pass that the step does not belong to."""
+MARKER = "OMNITUI_JOB"
+"""The environment variable by which a job's processes are known even in sessions of their own."""
+
+
+def marker(run: str, step_id: str, attempt: int) -> str:
+    """The value of the marker variable in every process of an attempt."""
+    return f"{run}:{step_id}:{attempt}"
 
 
 class Value(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

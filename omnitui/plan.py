@@ -280,6 +280,11 @@ def _name(step: PlannedStep) -> str:
     return f"{where}“{step.step.title}”"
 
 
+def edit_mark(step_id: str) -> str:
+    """Why a pass is left out of the averages once the command of one of its steps was edited."""
+    return f"the command of {step_id.rpartition('/')[2]} was edited"
+
+
 def apply(state: RunState, decided: Resume) -> RunState:
     """The state after the decision, before anything runs: reset steps wait again, their attempts are kept."""
     steps = dict(state.steps)
@@ -289,7 +294,9 @@ def apply(state: RunState, decided: Resume) -> RunState:
     passes = dict(state.passes)
     scope = decided.at.rpartition("/")[0]
     if decided.kind == "redo_pass":
-        passes[scope] = PassRecord(round=passes.get(scope, PassRecord()).round + 1)
+        # The operator's own commands outlive the redo, and so does what they say of the pass.
+        marks = tuple(edit_mark(step_id) for step_id in decided.reset if state.step(step_id).edited)
+        passes[scope] = PassRecord(round=passes.get(scope, PassRecord()).round + 1, marks=marks)
     if decided.mark:
         known = passes.get(scope, PassRecord())
         passes[scope] = replace(known, marks=tuple(dict.fromkeys((*known.marks, decided.mark))))

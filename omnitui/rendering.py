@@ -1,18 +1,20 @@
 """A runbook as one shell script or one Markdown page, with its variables resolved."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
 from omnitui.plan import PlannedStep, lay_out
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Collect, Command, Confirm, Gate, Output, Runbook, Serve, Stop, Summarize
-from omnitui.runbook.variables import BUILT_IN, expand
+from omnitui.runbook.variables import BUILT_IN, expand, names_in
 
 
 def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) -> str:
     """Every command in order, with the words that each must print. For reading; gates are not enforced by bash."""
-    lines = ["#!/usr/bin/env bash", f"# {runbook.title}", f"# {runbook.summary}", ""]
-    lines += [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
+    about = [*runbook.title.splitlines(), *runbook.summary.splitlines()]
+    lines = ["#!/usr/bin/env bash", *(f"# {line}" for line in about), ""]
+    lines += [f"export {name}={_quoted(value)}" for name, value in values.items()]
     lines += [f"# {name}: a secret, or set later" for name in runbook.variables if name not in values]
     scope = ""
     for planned in lay_out(runbook, order):
@@ -27,7 +29,8 @@ def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) 
 def _scope_lines(runbook: Runbook, planned: PlannedStep, values: Mapping[str, str]) -> list[str]:
     if not planned.in_pass:
         return []
-    scoped = {**{name: f"${name}" for name in BUILT_IN}, **values, "SERIES": planned.series, "PASS": planned.label}
+    later = {name: f"${name}" for name in (*runbook.variables, *BUILT_IN)}
+    scoped = {**later, **values, "SERIES": planned.series, "PASS": planned.label}
     lines = [f"export SERIES={planned.series} PASS={planned.label}"]
     return [*lines, f'export OUT="{expand(runbook.passes.out, scoped)}"']
 
@@ -46,15 +49,22 @@ def told(gate: Gate) -> str:
     return gate.word
 
 
+def _quoted(text: str) -> str:
+    """One word for bash in which every `${NAME}` is still expanded."""
+    if not names_in(text):
+        return shlex.quote(text)
+    return '"' + re.sub(r'["\\`]|\$(?!\{[A-Za-z_])', r"\\\g<0>", text) + '"'
+
+
 def _commands(runbook: Runbook, planned: PlannedStep) -> list[str]:
     step = planned.step
     match step:
         case Command() | Serve():
             environment = environment_of(runbook, step)
-            before = [f"export {k}={shlex.quote(v)}" for k, v in environment.exports.items()]
+            before = [f"export {k}={_quoted(v)}" for k, v in environment.exports.items()]
             before += [f"unset {name}" for name in environment.unset]
-            before += [f"cd {environment.cwd}"] * bool(environment.cwd)
-            before += [f"taskset -pc {environment.cpus} $$"] * bool(environment.cpus)
+            before += [f"cd -- {_quoted(environment.cwd)}"] * bool(environment.cwd)
+            before += [f"taskset -pc {_quoted(environment.cpus)} $$"] * bool(environment.cpus)
             if isinstance(step, Serve):
                 server = runbook.servers[step.server]
                 tail = (
@@ -65,7 +75,7 @@ def _commands(runbook: Runbook, planned: PlannedStep) -> list[str]:
         case Stop():
             return [f"#    stop the process group of server {step.server}: TERM, after {step.grace_s:g} s KILL"]
         case Confirm():
-            return [f"#    the operator is asked: {step.ask}"]
+            return [f"#    the operator is asked: {' '.join(step.ask.split())}"]
         case Collect():
             return ["#    omnitui collects the metrics and checks the coverage"]
         case Summarize():
@@ -96,6 +106,6 @@ def as_markdown(runbook: Runbook, order: Sequence[str], values: Mapping[str, str
                 continue
             shown_steps.add(planned.step.id)
             lines += [f"### {planned.step.title}", "", *_notes(planned), "", "```bash"]
-            lines += [line for line in _commands(runbook, planned) if line not in ("(", ")", "")]
+            lines += [line for line in _commands(runbook, planned) if line not in ("(", ")", ") &", "")]
             lines += ["```", ""]
     return "\n".join(lines)

@@ -17,10 +17,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from omnitui import store
-from omnitui.actions import ACTIONS, Context, StopAsked, stop_server
+from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
 from omnitui.actions.server import attach, watch_health
 from omnitui.claims import claimed
 from omnitui.errors import Blocked, JobError, OmniError
+from omnitui.jobs.job import look_of
 from omnitui.jobs.stop import stop
 from omnitui.live import Board
 from omnitui.model import (
@@ -100,7 +101,7 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
     runbook = load(owned.run.runbook)
     plan = lay_out(runbook, owned.state.schedule)
     secrets = {name: os.environ[name] for name in owned.state.secrets if name in os.environ}
-    ctx = Context(owned, runbook, plan, secrets, Board(owned.run), asyncio.Event(), options.yes)
+    ctx = Context(owned, runbook, plan, secrets, Board(owned.run), Changes(), asyncio.Event(), options.yes)
     missing = [name for name in owned.state.secrets if name not in secrets]
     if missing:
         raise Blocked(f"the secret {missing[0]} is not in the environment; it is never stored, so give it again")
@@ -123,6 +124,8 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
             outcome = "stopped"
         finally:
             requests.cancel()
+            await asyncio.wait({requests})
+            ctx.changes.close()
             await _leave(ctx, outcome)
 
 
@@ -137,15 +140,12 @@ async def _gpu_names(gpus: str) -> list[str]:
 
 async def _requests(ctx: Context) -> None:
     """Take requests as they come; TERM means stop."""
-    from asyncinotify import Inotify, Mask  # noqa: PLC0415 - Linux only
-
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ctx.stop_asked.set)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     store.make_folder(ctx.owned.run.requests)
-    with Inotify() as inotify:
-        inotify.add_watch(ctx.owned.run.requests, Mask.MOVED_TO)
+    with ctx.changes.of(ctx.owned.run.requests) as change:
         while True:
             for request in store.take_requests(ctx.owned.run):
                 ctx.owned.commit("request", request=request)
@@ -153,8 +153,7 @@ async def _requests(ctx: Context) -> None:
                     ctx.stop_asked.set()
                 if request == "hold":
                     ctx.hold_asked = True
-            with suppress(TimeoutError):
-                await asyncio.wait_for(inotify.get(), 1.0)
+            await change.wait()
 
 
 async def _take_up(ctx: Context, decided: Resume) -> None:
@@ -171,7 +170,9 @@ async def _take_up(ctx: Context, decided: Resume) -> None:
         step = next_step(ctx.plan, owned.state)
         status = owned.state.step(step.id).status if step else None
         if step and isinstance(status, Running):
-            await stop(job_of(owned.run, ctx.runbook, step, status.attempt), 10.0)
+            job = job_of(owned.run, ctx.runbook, step, status.attempt)
+            for one in (job, look_of(job)):
+                await stop(one, 10.0)
             reason = "its runner died" if decided.kind == "retry" else "the pass begins again"
             ended: Ended = Stopped(attempt=status.attempt, at=store.now(), reason=reason)
             _end_step(ctx, step, owned.state.step(step.id), status.since, _since(status.since), ended)

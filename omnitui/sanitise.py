@@ -14,15 +14,15 @@ SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
 """One colour sequence as `clean_line` lets it through; group 1 holds its parameters."""
 
 _TAB_CELLS = 8
-_CONTROL = re.compile(
-    r"(?P<sgr>\x1b\[[0-9;:]{0,64}m)"
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c]*(?:[\x07\x18\x1a\x9c]|\x1b\\)?"  # OSC DCS ...
+_NULS = re.compile("\x00+")
+# Colours stay by not matching: a replacement function would cost a call for each.
+_GOES = re.compile(
+    r"(?!\x1b\[[0-9;:]{0,64}m)(?:"
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c]*(?:[\x07\x18\x1a\x9c]|\x1b\\)?"  # OSC, DCS, ...
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI
     r"|\x1b[ -/]*[0-~]?"  # any other escape
-    r"|(?P<nul>\x00+)"
-    r"|(?P<tab>\t)"
-    r"|(?P<space>[\u2028\u2029])"
-    r"|[\x01-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ud800-\udfff]"
+    r"|[\x01-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ud800-\udfff]"
+    r")"
 )
 
 
@@ -35,7 +35,8 @@ def clean_line(raw: str) -> str:
     # Printable text holds no control, format or surrogate character at all.
     if raw.isprintable():
         return raw
-    return _expand_tabs(_CONTROL.sub(_replacement, raw))
+    text = _GOES.sub("", raw).replace("\u2028", " ").replace("\u2029", " ")
+    return _expand_tabs(_NULS.sub(_nul_marker, text))
 
 
 def plain(raw: str) -> str:
@@ -60,18 +61,16 @@ def visible_line(raw: bytes, *, open_end: bool = False) -> str:
     return ""
 
 
-def _replacement(match: re.Match[str]) -> str:
-    kind, text = match.lastgroup, match[0]
-    if kind in ("sgr", "tab"):
-        return text
-    if kind == "nul":
-        return f"␀×{len(text)}" if len(text) > 1 else "␀"
-    return " " if kind == "space" else ""
+def _nul_marker(nuls: re.Match[str]) -> str:
+    count = len(nuls[0])
+    return f"␀×{count}" if count > 1 else "␀"
 
 
 def _expand_tabs(text: str) -> str:
     if "\t" not in text:
         return text
+    if text.isascii() and "\x1b" not in text:
+        return text.expandtabs(_TAB_CELLS)
     *filled, last = text.split("\t")
     padded = (part + " " * (_TAB_CELLS - _cells(SGR.sub("", part)) % _TAB_CELLS) for part in filled)
     return "".join(padded) + last

@@ -27,6 +27,8 @@ class Snapshot(Struct, frozen=True):
     holder: Holder | None
     gates: tuple[Shown, ...]
     resume: Resume | None = None
+    since: float = 0.0
+    """When the holder took the run, or when the last event was journalled; seconds since the epoch."""
 
     @property
     def current(self) -> PlannedStep | None:
@@ -85,7 +87,9 @@ class Watch:
         going_on = None
         if holder is None:
             going_on = resume(plan, state, observe(self.run, runbook, plan, state))
-        return Snapshot(self.run, runbook, plan, state, stands, holder, live.read(self.run), going_on)
+        stamp = _stamp(self.run.lock if holder else self.run.journal)
+        since = stamp[0] / 1e9 if stamp else 0.0
+        return Snapshot(self.run, runbook, plan, state, stands, holder, live.read(self.run), going_on, since)
 
     def _read(self) -> RunState:
         stamp = _stamp(self.run.state)

@@ -12,7 +12,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -159,9 +159,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Create a private folder with its parents."""
+    """Create a private folder with its parents, which are private too."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be made: {error.strerror}; set OMNITUI_HOME to a writable folder"
@@ -172,11 +175,11 @@ def move_aside(paths: Iterable[Path]) -> list[Path]:
     """Rename each existing path to `NAME-incomplete`, `-incomplete-2`, ...; nothing is deleted or overwritten."""
     moved = []
     for path in paths:
-        if not path.exists():
+        if not (path.exists() or path.is_symlink()):
             continue
         aside = path.with_name(f"{path.name}-incomplete")
         number = 2
-        while aside.exists():
+        while aside.exists() or aside.is_symlink():
             aside = path.with_name(f"{path.name}-incomplete-{number}")
             number += 1
         try:
@@ -288,7 +291,10 @@ def _named_holder(data: bytes) -> Holder:
 
 def _take(run: RunFolder, role: str, identity: Identity, patience_s: float) -> int:
     # Python's descriptors are not inherited, so no child of ours can keep the lock.
-    fd = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fd = os.open(run.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreError(f"{run.lock} cannot be opened: {error.strerror}") from error
     until = time.monotonic() + patience_s
     while True:
         try:
@@ -305,8 +311,12 @@ def _take(run: RunFolder, role: str, identity: Identity, patience_s: float) -> i
             time.sleep(0.01)
         else:
             data = msgspec.json.encode(Holder(role=role, host=os.uname().nodename, identity=identity))
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, data, 0)
+            try:
+                os.ftruncate(fd, 0)
+                os.pwrite(fd, data, 0)
+            except OSError as error:
+                os.close(fd)
+                raise StoreError(f"{run.lock} cannot be written: {error.strerror}; free space") from error
             return fd
 
 
@@ -411,23 +421,27 @@ def create(state: RunState, runbook_folder: Path, files: list[Path]) -> RunFolde
     parent = home() / "runs"
     make_folder(parent)
     final = RunFolder(parent / state.run)
+    try:
+        _fill(final, state, runbook_folder, files)
+    except OSError as error:
+        raise StoreError(f"{final.path} cannot be made: {error.filename or ''} {error.strerror}") from error
+    return final
+
+
+def _fill(final: RunFolder, state: RunState, runbook_folder: Path, files: list[Path]) -> None:
+    parent = final.path.parent
     with tempfile.TemporaryDirectory(prefix=".new-", dir=parent) as scratch:
         fresh = RunFolder(Path(scratch) / state.run)
         make_folder(fresh.requests)
         for file in files:
             copy = fresh.runbook / file.relative_to(runbook_folder)
-            copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(copy.parent)
             copy.write_bytes(file.read_bytes())
             copy.chmod(file.stat().st_mode & 0o700 | 0o600)
-        held = Owned(fresh, state)
-        held.begin()
-        held.close()
-        try:
-            fresh.path.rename(final.path)
-        except OSError as error:
-            raise StoreError(f"{final.path} cannot be made: {error.strerror}") from error
+        with closing(Owned(fresh, state)) as held:
+            held.begin()
+        fresh.path.rename(final.path)
         _sync_folder(parent)
-    return final
 
 
 # -- requests and the journal ----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from omnitui.errors import CorruptState, OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
 from omnitui.model import SCHEMA, Asking, Passed, PassRecord, RunState, Skipped, StepRecord, ended_attempt
 from omnitui.places.local import identity_of
-from omnitui.plan import apply, find_step, is_done, lay_out, redo, schedule_of
+from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, redo, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Confirm
@@ -235,7 +235,7 @@ def edit(run: RunFolder, step_id: str, command: str) -> None:
         record = owned.state.step(step_id)
         state = owned.state.with_step(step_id, replace(record, edited=command))
         if planned.in_pass and command:
-            state = _marked(state, planned.scope, f"the command of {planned.step.id} was edited")
+            state = _marked(state, planned.scope, edit_mark(step_id))
         owned.commit("edited", state, step=step_id, command=command, by=user())
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from omnitui.errors import UsageError
-from omnitui.jobs.job import Job, JobFolder, marker, members
-from omnitui.model import Running, RunState
+from omnitui.jobs.job import Job, JobFolder, members
+from omnitui.model import Running, RunState, marker
 from omnitui.places import open_place
 from omnitui.plan import Plan, PlannedStep, World, find_step, next_step
 from omnitui.runbook import load

@@ -1,5 +1,6 @@
 """What a step does: one function for each kind of step, in one table."""
 
+from omnitui.actions.changes import Changes
 from omnitui.actions.command import act_collect, act_command, act_confirm, act_summarize
 from omnitui.actions.context import Action, Context, StopAsked
 from omnitui.actions.server import act_serve, act_stop, stop_server
@@ -14,4 +15,4 @@ ACTIONS: dict[type[Step], Action] = {
     Summarize: act_summarize,
 }
 
-__all__ = ["ACTIONS", "Context", "StopAsked", "stop_server"]
+__all__ = ["ACTIONS", "Changes", "Context", "StopAsked", "stop_server"]

@@ -8,7 +8,7 @@ from omnitui.actions.gating import decide
 from omnitui.actions.watching import wait_job
 from omnitui.errors import JobError
 from omnitui.gates import Green, Red, Verdict, judge_output, word_of
-from omnitui.jobs.job import Job, JobFolder, read_handed, start
+from omnitui.jobs.job import Job, look_of, read_handed, start
 from omnitui.jobs.output import Scanner, tail, words_of
 from omnitui.model import Asking, Crashed
 from omnitui.plan import PlannedStep, servers_at
@@ -27,9 +27,9 @@ async def act_command(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
     assert isinstance(step, Command)
     if step.satisfied_by and not ctx.job(planned, attempt).folder.path.exists():
         look = Output(word=step.satisfied_by.word)
-        folder = JobFolder(ctx.owned.run.job(planned.id, attempt).with_name(f"{attempt}-look"))
-        if not folder.path.exists():
-            verdicts = await _run(ctx, planned, attempt, step.satisfied_by.run, (look,), folder)
+        job = look_of(ctx.job(planned, attempt))
+        if not job.folder.path.exists():
+            verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (look,))
             if isinstance(verdicts.get(look.word), Green):
                 return passed(attempt, verdicts, "already true", already=True)
             ctx.board.forget(planned.id)
@@ -57,7 +57,7 @@ async def act_confirm(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
 
 
 async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates: tuple[Gate, ...]) -> Result:
-    verdicts = await _run(ctx, planned, attempt, run, gates)
+    verdicts = await _run(ctx, planned, ctx.job(planned, attempt), run, gates)
     if "lost" in verdicts:
         return Crashed(attempt=attempt, at=store.now(), reason=verdicts["lost"].reason)
     if all(not isinstance(verdict, Red) for verdict in verdicts.values()):
@@ -73,19 +73,11 @@ async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates
 
 
 async def _run(
-    ctx: Context,
-    planned: PlannedStep,
-    attempt: int,
-    run: str,
-    gates: tuple[Gate, ...],
-    folder: JobFolder | None = None,
+    ctx: Context, planned: PlannedStep, job: Job, run: str, gates: tuple[Gate, ...]
 ) -> dict[str, Verdict]:
     """Run (or adopt) the job and judge its output gates; an exit status is always judged."""
     values = ctx.values(planned)
     outputs = [_expanded(gate, values) for gate in gates if isinstance(gate, Output)] or [Output()]
-    job = ctx.job(planned, attempt)
-    if folder:
-        job = Job(folder, job.place, f"{job.marker}-look")
     if not job.folder.path.exists():
         text = script(environment_of(ctx.runbook, planned.step), planned.step.title, run, values)
         job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
@@ -113,7 +105,7 @@ async def _run(
     if why:
         verdicts["ended early"] = Red(why)
     if scanner.leaks:
-        ctx.owned.commit("leak", step=planned.id, attempt=attempt, places=len(scanner.leaks))
+        ctx.owned.commit("leak", step=planned.id, attempt=job.folder.path.name, places=len(scanner.leaks))
     return verdicts
 
 

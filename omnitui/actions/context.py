@@ -8,10 +8,11 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from omnitui import values
+from omnitui.actions.changes import Changes
 from omnitui.gates import Green, Verdict, earned
-from omnitui.jobs.job import Job, JobFolder, marker
+from omnitui.jobs.job import Job, JobFolder
 from omnitui.live import Board
-from omnitui.model import Asking, Crashed, Failed, Passed, ServerRecord
+from omnitui.model import Asking, Crashed, Failed, Passed, ServerRecord, marker
 from omnitui.places import Place, open_place
 from omnitui.plan import Plan, PlannedStep
 from omnitui.runbook.check import environment_of
@@ -34,6 +35,7 @@ class Context:
     plan: Plan
     secrets: Mapping[str, str]
     board: Board
+    changes: Changes
     stop_asked: asyncio.Event
     yes: bool = False
     hold_asked: bool = False

@@ -23,7 +23,7 @@ from omnitui.gates import (
     judge,
     word_of,
 )
-from omnitui.jobs.job import marker
+from omnitui.model import marker
 from omnitui.plan import PlannedStep
 from omnitui.probes import gpu, listeners
 from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree

@@ -3,12 +3,12 @@
 import asyncio
 import json
 from collections.abc import Callable
-from contextlib import suppress
 
+from omnitui.actions.changes import Change
 from omnitui.actions.context import Context, StopAsked
 from omnitui.jobs.job import Job
 from omnitui.jobs.output import Scanner
-from omnitui.jobs.stop import stop
+from omnitui.jobs.stop import is_group_empty, stop
 from omnitui.store import replace_file
 
 POLL_S = 0.2
@@ -16,20 +16,15 @@ POLL_S = 0.2
 _BUSY_BYTES = 1 << 18
 
 
-async def follow(scanner: Scanner, changed: Callable[[], None]) -> None:
-    """Read the log whenever it grows, for ever. inotify tells in a millisecond; a slow look covers NFS."""
-    from asyncinotify import Inotify, Mask  # noqa: PLC0415 - Linux only
-
-    with Inotify() as inotify:
-        inotify.add_watch(scanner.path, Mask.MODIFY)
-        while True:
-            before = scanner.offset
-            if scanner.read():
-                changed()
-            # A flood is read in large bites, so that it costs little.
-            await asyncio.sleep(0.05 if scanner.offset - before > _BUSY_BYTES else 0.002)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(inotify.get(), 1.0)
+async def follow(scanner: Scanner, change: Change, changed: Callable[[], None]) -> None:
+    """Read the log whenever it grows, for ever."""
+    while True:
+        before = scanner.offset
+        if scanner.read():
+            changed()
+        # A flood is read in large bites, so that it costs little.
+        await asyncio.sleep(0.05 if scanner.offset - before > _BUSY_BYTES else 0.002)
+        await change.wait()
 
 
 async def wait_job(
@@ -54,21 +49,25 @@ async def wait_job(
     if limit_s:
         waits.add(asyncio.create_task(asyncio.sleep(limit_s), name="limit"))
     deaths = {ctx.servers[name].ended: name for name in servers if name in ctx.servers}
-    following = asyncio.create_task(follow(scanner, look))
-    try:
-        done, _ = await asyncio.wait({*waits, *deaths}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (*waits, following):
-            task.cancel()
-        await asyncio.gather(*waits, following, return_exceptions=True)
-    _keep_leaks(job, scanner)
+    with ctx.changes.of(scanner.path) as change:
+        following = asyncio.create_task(follow(scanner, change, look))
+        try:
+            done, _ = await asyncio.wait({*waits, *deaths}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (*waits, following):
+                task.cancel()
+            await asyncio.gather(*waits, following, return_exceptions=True)
     names = {task.get_name() for task in done if task not in deaths}
     if "ended" in names:
         await _leave_nothing(job)
+    else:
+        await stop(job, grace_s=10.0)
+    # What it printed last has not been read yet.
+    scanner.read()
+    _keep_leaks(job, scanner)
+    if "ended" in names:
         dead = next((name for task, name in deaths.items() if task.done()), "")
         return f"server {dead} died while the step ran" if dead else ""
-    await stop(job, grace_s=10.0)
-    scanner.read()
     if "stop" in names:
         raise StopAsked
     if "limit" in names:
@@ -79,7 +78,8 @@ async def wait_job(
 
 async def _leave_nothing(job: Job) -> None:
     # A step that has ended has ended: what it left in its group would disturb the next measurement.
-    await stop(job, grace_s=5.0)
+    if not is_group_empty(job):
+        await stop(job, grace_s=5.0)
 
 
 def _keep_leaks(job: Job, scanner: Scanner) -> None:

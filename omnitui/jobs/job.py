@@ -15,14 +15,12 @@ from pathlib import Path
 
 from omnitui import store
 from omnitui.errors import JobError
-from omnitui.model import Identity
+from omnitui.model import MARKER, Identity
 from omnitui.places import Place
 from omnitui.places.base import Process
 from omnitui.places.local import is_same
 from omnitui.plan import JobFact
 
-MARKER = "OMNITUI_JOB"
-"""The environment variable by which a job's processes are known even in sessions of their own."""
 _DROPPED = ("COLUMNS", "LINES")
 """They fix the size that programs see; the job has no terminal."""
 _START_S = 10.0
@@ -52,7 +50,7 @@ class JobFolder:
     def identity(self) -> Identity | None:
         """Who the wrapper is, or None while it has not said so."""
         fields = _whole_line(self.path / "pid").split(" ")
-        if len(fields) != 3:
+        if len(fields) != 3 or not (fields[0].isdigit() and fields[1].isdigit()):
             return None
         return Identity(pid=int(fields[0]), start=int(fields[1]), boot=fields[2])
 
@@ -132,6 +130,12 @@ class Job:
                 self.child.poll()
 
 
+def look_of(job: Job) -> Job:
+    """The job that looks, before an attempt, whether its step is already true."""
+    path = job.folder.path
+    return Job(JobFolder(path.with_name(f"{path.name}-look")), job.place, f"{job.marker}-look")
+
+
 def members(job: Job, *, marked: bool = True) -> list[Process]:
     """The living processes of a job: those in its session or group, and those that carry its marker.
 
@@ -172,11 +176,6 @@ def environment(values: Mapping[str, str], folder: JobFolder, marker: str) -> di
     # SPT_NOENV keeps setproctitle from wiping the marker.
     own = {MARKER: marker, "SPT_NOENV": "1", "OMNITUI_ENV": str(folder.handed)}
     return {**inherited, **values, **own}
-
-
-def marker(run: str, step_id: str, attempt: int) -> str:
-    """The value of the marker variable in every process of an attempt."""
-    return f"{run}:{step_id}:{attempt}"
 
 
 async def start(

@@ -32,10 +32,14 @@ class Scanner:
     leaks: list[tuple[int, int]] = field(default_factory=list)
     """Byte ranges (offset, length) of secrets in the log."""
     _rest: bytes = b""
+    """The beginning of a line that has not ended yet."""
+    _before: bytes = b""
+    """The last bytes that were searched for secrets: one may go on in the next piece."""
 
     def __post_init__(self) -> None:
         self._compiled = [(text, re.compile(text)) for text in self.patterns]
         self._needles = [word.encode() for word in self.words]
+        self._secrets = [secret.encode() for secret in dict.fromkeys(self.secrets) if secret]
 
     def read(self) -> bool:
         """Take in what was written since the last call; True when there was anything."""
@@ -45,7 +49,8 @@ class Scanner:
             return False
         try:
             if os.fstat(fd).st_size < self.offset:
-                self.offset, self._rest = 0, b""
+                self.offset, self._rest, self._before = 0, b"", b""
+                self.leaks.clear()
             begun = self.offset
             while data := os.pread(fd, _CHUNK, self.offset):
                 self._take(data)
@@ -66,7 +71,7 @@ class Scanner:
         self.offset += len(data)
         whole = self._rest + data
         cut = max(whole.rfind(b"\n"), whole.rfind(b"\r"))
-        self._rest = whole[cut + 1 :][-_LONGEST_LINE:]
+        self._rest = whole[cut + 1 :][:_LONGEST_LINE]
         if cut >= 0:
             self._lines(whole[:cut])
 
@@ -87,17 +92,17 @@ class Scanner:
                 self.captures[text] = tuple(group or "" for group in match.groups())
 
     def _find_secrets(self, data: bytes) -> None:
-        longest = max((len(secret.encode()) for secret in self.secrets), default=1)
-        overlap = self._rest[-(longest - 1) :] if longest > 1 else b""
-        text = overlap + data
-        for secret in filter(None, self.secrets):
-            needle = secret.encode()
-            at = text.find(needle)
+        if not self._secrets:
+            return
+        known = len(self._before)
+        text = self._before + data
+        for needle in self._secrets:
+            # What ends in the bytes that were searched before is known already.
+            at = text.find(needle, max(0, known - len(needle) + 1))
             while at >= 0:
-                span = (self.offset - len(overlap) + at, len(needle))
-                if span not in self.leaks:
-                    self.leaks.append(span)
+                self.leaks.append((self.offset - known + at, len(needle)))
                 at = text.find(needle, at + 1)
+        self._before = text[max(0, len(text) - max(map(len, self._secrets)) + 1) :]
 
 
 def tail(path: Path, lines: int = 20) -> list[str]:

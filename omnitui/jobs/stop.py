@@ -22,6 +22,21 @@ class Stopped(Struct, frozen=True):
     survivors: tuple[int, ...]
 
 
+def is_group_empty(job: Job) -> bool:
+    """Whether nothing is left in the job's group, in one system call; False where that cannot be told."""
+    who = job.identity
+    if who is None:
+        return False
+    try:
+        os.killpg(who.pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        # The number belongs to somebody else by now, so nothing of ours has it.
+        return True
+    return False
+
+
 async def stop(job: Job, grace_s: float) -> Stopped:
     """TERM to the group, `grace_s` seconds of patience, then KILL; the same for what outlived the group."""
     family = _family(job)

@@ -17,8 +17,7 @@ import tomli_w
 from omnitui import store
 from omnitui.errors import OmniError
 from omnitui.gates import CoverageReading, Green, judge_coverage
-from omnitui.jobs.job import MARKER
-from omnitui.model import PassRecord, RunState
+from omnitui.model import MARKER, PassRecord, RunState
 from omnitui.plan import lay_out
 from omnitui.results.audio import AudioCheck
 from omnitui.results.coverage import read_coverage

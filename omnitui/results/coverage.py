@@ -26,7 +26,10 @@ def read_coverage(
 def _workload(
     workload: Workload, out: Path, values: Mapping[str, str], not_before: float, audio: dict[str, AudioCheck]
 ) -> WorkloadReading:
-    expected = int(expand(workload.expect, values))
+    wanted = expand(workload.expect, values)
+    if not wanted.strip().isdecimal():
+        return WorkloadReading(workload.id, 0, wrong=(f"the number of samples it expects is {wanted!r}",))
+    expected = int(wanted)
     file = out / expand(workload.file, values)
     try:
         data = read_json(file)
@@ -65,8 +68,12 @@ def _counts(rows: list[Any], ids: list[Any], expected: int, key: str) -> list[st
 def _fields(workload: Workload, data: Any, values: Mapping[str, str]) -> list[str]:
     wrong = []
     for check in workload.checks:
-        value = search(check.path, data)
         wanted = expand(check.equals, values)
+        try:
+            value = search(check.path, data)
+        except ResultError as error:
+            wrong.append(str(error))
+            continue
         if value is None:
             wrong.append(f"{check.path} is missing")
         elif isinstance(value, bool) or not _same(value, wanted):

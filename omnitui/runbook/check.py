@@ -166,6 +166,15 @@ def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Probl
         for name in _SCRIPT.findall(text):
             if not (folder / name).exists():
                 yield f"{at}.{field}", f"there is no {name} in the runbook's folder"
+    yield from _gates(runbook, step, at)
+
+
+def _gates(runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:
+    words = [(gate.word or gate.pattern) if isinstance(gate, Output) else gate.word for gate in step.gates]
+    for word in filter(None, dict.fromkeys(words)):
+        if words.count(word) > 1:
+            # Verdicts are kept by word: one would hide the other.
+            yield f"{at}.gates", f"{words.count(word)} gates are called {word}; give each a word of its own"
     for number, gate in enumerate(step.gates):
         where = f"{at}.gates[{number}]"
         if isinstance(gate, Output):

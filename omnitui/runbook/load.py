@@ -5,7 +5,7 @@ import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -52,16 +52,16 @@ def load(folder: Path) -> Runbook:
         raise RunbookError(file, "", f"not TOML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise RunbookError(file, "", f"cannot be read: {error}") from error
+    schema = raw.get("schema", 1)
+    if isinstance(schema, int) and schema != 1:
+        raise RunbookError(file, "schema", f"{schema} is not known here; this OmniTUI reads 1")
     _imply_command(raw)
     try:
         for table in ("variables", "places", "environments", "servers"):
             _convert_named(raw.get(table), table)
-        runbook = msgspec.convert(raw, Runbook)
+        return msgspec.convert(raw, Runbook)
     except msgspec.ValidationError as error:
         raise _explained(file, str(error)) from error
-    if runbook.schema != 1:
-        raise RunbookError(file, "schema", f"{runbook.schema} is not known here; this OmniTUI reads 1")
-    return runbook
 
 
 def digest(folder: Path) -> str:
@@ -84,10 +84,13 @@ def files_of(folder: Path) -> list[Path]:
 
 def _imply_command(raw: dict[str, Any]) -> None:
     # Most steps are commands: a page of them should not say so forty times.
-    for phase in raw.get("phases", []):
-        for step in phase.get("steps", []) if isinstance(phase, dict) else []:
-            if isinstance(step, dict):
-                step.setdefault("do", "command")
+    for phase in _tables_in(raw.get("phases")):
+        for step in _tables_in(phase.get("steps")):
+            step.setdefault("do", "command")
+
+
+def _tables_in(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _convert_named(entries: Any, table: str) -> None:
@@ -97,7 +100,11 @@ def _convert_named(entries: Any, table: str) -> None:
             msgspec.convert(entry, TABLES[table][0])
         except msgspec.ValidationError as error:
             reason, _, at = str(error).partition(" - at `$")
-            raise msgspec.ValidationError(f"{reason} - at `$.{table}.{name}{at.rstrip('`')}`") from None
+            field, inner, _ = at.rstrip("`").partition("[...]")
+            if inner:
+                wrong = (key for key, value in entry[field[1:]].items() if not isinstance(value, str))
+                field = f"{field}.{next(wrong)}"
+            raise msgspec.ValidationError(f"{reason} - at `$.{table}.{name}{field}`") from None
 
 
 def _explained(file: Path, message: str) -> RunbookError:
@@ -106,7 +113,7 @@ def _explained(file: Path, message: str) -> RunbookError:
         return RunbookError(file, _key(at, name), f"unknown key{_near(name, _fields(at))}")
     if match := _TAG.match(message):
         at, name = match["at"] or "", match["name"]
-        return RunbookError(file, _key(at), f"{name!r} is not a choice{_near(name, _tags(at))}")
+        return RunbookError(file, _key(at), f"{name!r} is not a choice{_near(name, _choices(at))}")
     match = _AT.match(message)
     reason, at = (match["reason"], match["at"] or "") if match else (message, "")
     return RunbookError(file, _key(at), reason[:1].lower() + reason[1:])
@@ -134,7 +141,9 @@ def _fields(at: str) -> list[str]:
     return [*fields, *tags]
 
 
-def _tags(at: str) -> list[str]:
-    if at.endswith(".per"):
-        return ["run", "series", "pass"]
-    return [str(table.__struct_config__.tag) for table in _tables(at) if table.__struct_config__.tag]
+def _choices(at: str) -> list[str]:
+    field = at.rpartition(".")[2]
+    tags = [str(t.__struct_config__.tag) for t in _tables(at) if t.__struct_config__.tag_field == field]
+    hints = (get_type_hints(table).get(field) for table in _tables(at))
+    literals = (one for hint in hints for one in (hint, *get_args(hint)) if get_origin(one) is Literal)
+    return tags or list(dict.fromkeys(str(choice) for one in literals for choice in get_args(one)))

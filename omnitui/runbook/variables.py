@@ -19,13 +19,13 @@ def names_in(text: str) -> list[str]:
 def expand(text: str, values: Mapping[str, str]) -> str:
     """`text` with every `${NAME}` replaced; values may refer to each other, but not in a circle."""
     for _ in range(16):
-        missing = [name for name in names_in(text) if name not in values]
+        names = names_in(text)
+        if not names:
+            return text
+        missing = [name for name in names if name not in values]
         if missing:
             raise UsageError(f"variable {missing[0]} has no value; set it with --set {missing[0]}=...")
-        replaced = NAME.sub(lambda m: values[m[1]], text)
-        if replaced == text:
-            return text
-        text = replaced
+        text = NAME.sub(lambda m: values[m[1]], text)
     raise UsageError(f"variables refer to each other in a circle: {text[:80]}")
 
 

@@ -81,6 +81,16 @@ async def test_opens_at_the_end_and_says_where_it_is(path: Path) -> None:
         assert rows(view) == [*(f"line {n}" for n in range(991, 1001)), "line 1,000 of 1,000 · following"]
 
 
+async def test_a_path_may_be_set_before_the_pane_is_mounted(path: Path) -> None:
+    async with shown(None) as (pilot, view):
+        later = LogView()
+        later.path = path
+        await view.remove()
+        await pilot.app.screen.mount(later)
+        await until(lambda: later.size.height > 0)
+        assert rows(later)[-2] == "line 1000"
+
+
 async def test_follows_what_is_appended(path: Path) -> None:
     async with shown(path) as (_, view):
         append(path, b"line 1001\nline 10")

@@ -27,20 +27,25 @@ _ATTRIBUTES = {
     53: Style(overline=True),
     55: Style(overline=False),
 }
+_LONGEST = 512
 _FIRST_COLOUR = {30: 0, 40: 0, 90: 8, 100: 8}
 
 
-def segments(text: str, base: Style) -> list[Segment]:
-    """Return `text`, which `clean_line` has cleaned, in the colours that it asks for on top of `base`."""
-    found: list[Segment] = []
+def segments(text: str, base: Style) -> Iterator[Segment]:
+    """Yield `text`, which `clean_line` has cleaned, in the colours that it asks for on top of `base`.
+
+    No segment is longer than 512 characters, so that whoever needs the beginning only can stop there.
+    """
     style, position = base, 0
     for colour in SGR.finditer(text):
-        if colour.start() > position:
-            found.append(Segment(text[position : colour.start()], style))
+        yield from _short_segments(text, position, colour.start(), style)
         style, position = _styled(style, base, colour[1]), colour.end()
-    if position < len(text):
-        found.append(Segment(text[position:], style))
-    return found
+    yield from _short_segments(text, position, len(text), style)
+
+
+def _short_segments(text: str, start: int, end: int, style: Style) -> Iterator[Segment]:
+    for position in range(start, end, _LONGEST):
+        yield Segment(text[position : min(position + _LONGEST, end)], style)
 
 
 @lru_cache(1024)

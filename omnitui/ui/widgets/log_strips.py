@@ -1,6 +1,7 @@
 """How a line of a log looks in a pane."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from rich.segment import Segment
@@ -14,42 +15,69 @@ from omnitui.ui.widgets.ansi import segments
 _MORE = "…"
 
 
+@dataclass(frozen=True)
+class Look:
+    """What the strips of a pane have in common; `left` and `width` in cells."""
+
+    left: int
+    width: int
+    base: Style
+    mark: Style
+
+
 class LogStrips:
-    """Strips of the lines on the screen, each made once for one pair of styles."""
+    """The strips of the lines on the screen, each made once for one look."""
 
     def __init__(self) -> None:
-        self._made: dict[LogLine, Strip] = {}
-        self._styles = (Style.null(), Style.null())
-
-    def restyle(self, base: Style, mark: Style) -> None:
-        """Draw text in `base` from now on, and the sign that a line goes on in `mark`."""
-        if (base, mark) != self._styles:
-            self._made, self._styles = {}, (base, mark)
+        self._look = Look(0, 0, Style.null(), Style.null())
+        self._texts: dict[LogLine, str] = {}
+        self._strips: dict[LogLine, Strip] = {}
 
     def keep(self, lines: Iterable[LogLine]) -> None:
         """Forget all other lines."""
-        self._made = {line: self._made[line] for line in lines if line in self._made}
+        kept = set(lines)
+        self._texts = {line: text for line, text in self._texts.items() if line in kept}
+        self._strips = {line: strip for line, strip in self._strips.items() if line in kept}
 
-    def cells(self, line: LogLine) -> int:
-        """Return how wide the line is, whatever the pane."""
-        return self._whole(line).cell_length
+    def strip(self, line: LogLine, look: Look) -> Strip:
+        """Return the part of the line that is seen; its last cell tells when more follows."""
+        if look != self._look:
+            self._look, self._strips = look, {}
+        if line not in self._strips:
+            self._strips[line] = self._made(line, look)
+        return self._strips[line]
 
-    def row(self, line: LogLine, left: int, width: int) -> Strip:
-        """Return `width` cells of the line from cell `left` on; the last one tells when more follows."""
-        whole, (base, mark) = self._whole(line), self._styles
-        if whole.cell_length <= left + width:
-            return whole.crop_extend(left, left + width, base)
-        shown = whole.crop_extend(left, left + width - 1, base)
-        return Strip.join([shown, Strip([Segment(_MORE, mark)])])
+    def reaches(self, line: LogLine, cell: int) -> bool:
+        """Whether the line is longer than `cell` cells."""
+        return _beginning(self._parts(line, self._look), cell + 1).cell_length > cell
 
-    def _whole(self, line: LogLine) -> Strip:
-        if line not in self._made:
-            base, mark = self._styles
-            more = Segment(_MORE, mark)
+    def _made(self, line: LogLine, look: Look) -> Strip:
+        right = look.left + look.width
+        beginning = _beginning(self._parts(line, look), right + 1)
+        if beginning.cell_length <= right:
+            return beginning.crop_extend(look.left, right, look.base)
+        shown = beginning.crop_extend(look.left, right - 1, look.base)
+        return Strip.join([shown, Strip([Segment(_MORE, look.mark)])])
+
+    def _parts(self, line: LogLine, look: Look) -> Iterator[Segment]:
+        if line not in self._texts:
             open_end = not line.cut and line.end - line.start == len(line.raw)
-            text = segments(visible_line(line.raw, open_end=open_end), base)
-            self._made[line] = Strip([*[more] * line.continued, *text, *[more] * line.cut])
-        return self._made[line]
+            self._texts[line] = visible_line(line.raw, open_end=open_end)
+        if line.continued:
+            yield Segment(_MORE, look.mark)
+        yield from segments(self._texts[line], look.base)
+        if line.cut:
+            yield Segment(_MORE, look.mark)
+
+
+def _beginning(parts: Iterable[Segment], cells: int) -> Strip:
+    taken, left = [], cells
+    for part in parts:
+        taken.append(part)
+        left -= part.cell_length
+        if left <= 0:
+            break
+    return Strip(taken, cells - left)
 
 
 def changed_rows(before: Sequence[LogLine], after: Sequence[LogLine]) -> tuple[int, int] | None:

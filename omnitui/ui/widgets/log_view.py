@@ -18,7 +18,7 @@ from textual.worker import get_current_worker
 
 from omnitui.logfile import MARK_BYTES, Change, Identity, LineCount, LogFile, LogLine, count_lines
 from omnitui.sanitise import plain
-from omnitui.ui.widgets.log_strips import LogStrips, changed_rows
+from omnitui.ui.widgets.log_strips import LogStrips, Look, changed_rows
 
 _SHIFT_CELLS = 8
 _WHEEL_LINES = 3
@@ -100,12 +100,14 @@ class LogView(Widget, can_focus=True):
 
     def watch_path(self) -> None:
         """Open another file at its end."""
-        self._open()
+        if self.is_mounted:
+            self._open()
 
     def watch_following(self, following: bool) -> None:
         """Tell the parent, and go to the end when following."""
-        self.post_message(self.FollowChanged(self, following))
-        self._show()
+        if self.is_mounted:
+            self.post_message(self.FollowChanged(self, following))
+            self._show()
 
     def show_tail(self) -> None:
         """Go to the end of the file and follow it."""
@@ -148,11 +150,10 @@ class LogView(Widget, can_focus=True):
 
     def action_shift(self, steps: int) -> None:
         """Move the view to the right by `steps` of eight cells, or to the left when negative."""
-        widest = max(map(self._strips.cells, self._rows), default=0)
-        limit = max(self._shift_cells, widest - self.size.width) if steps > 0 else self._shift_cells
-        shift = max(0, min(self._shift_cells + steps * _SHIFT_CELLS, limit))
-        if shift != self._shift_cells:
-            self._shift_cells = shift
+        right = self._shift_cells + self.size.width
+        more = self._shift_cells > 0 if steps < 0 else any(self._strips.reaches(row, right) for row in self._rows)
+        if more:
+            self._shift_cells = max(0, self._shift_cells + steps * _SHIFT_CELLS)
             self._show()
             self.refresh()
 
@@ -174,8 +175,7 @@ class LogView(Widget, can_focus=True):
         if self._log is not None:
             self._log.close()
         self._log = None if self.path is None else LogFile(self.path)
-        self._shift_cells = 0
-        self._problem = ""
+        self._shift_cells, self._problem = 0, ""
         self._start_over()
         self._look()
         self._show()
@@ -295,5 +295,5 @@ class LogView(Widget, can_focus=True):
             return Strip([Segment(self._status_text, style)]).crop_extend(0, width, style)
         if y >= len(self._rows):
             return Strip.blank(width, self.rich_style)
-        self._strips.restyle(self.rich_style, self.get_component_rich_style("log-view--mark"))
-        return self._strips.row(self._rows[y], self._shift_cells, width)
+        mark = self.get_component_rich_style("log-view--mark")
+        return self._strips.strip(self._rows[y], Look(self._shift_cells, width, self.rich_style, mark))

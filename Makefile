@@ -1,0 +1,70 @@
+# Two commands do all the set-up on a machine with Python 3.11+ and make: `make quickstart` and `make test`.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+HEADLESS ?=
+
+.PHONY: help quickstart test long check lint types imports bench screenshots snapshots clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make quickstart             install, then open the app on the quickstart benchmark"
+	@echo "make quickstart HEADLESS=1  the same without a screen"
+	@echo "make test                   install and run the tests"
+	@echo "make check                  all that CI runs before its long part: lint, types, imports, tests"
+	@echo "make long                   CI's long part: slow tests and the quickstart benchmark"
+	@echo "make bench                  speed and memory, as ratios within one run"
+	@echo "make screenshots            the pictures in screenshots/, from the real app"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "OmniTUI needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	    { echo "The module venv is not complete; on Debian and Ubuntu: apt install python3-venv"; rm -rf $(VENV); exit 1; }
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.quickstart: pyproject.toml | $(BIN)/python
+	@echo "Installing OmniTUI into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --editable ".[quickstart]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "Installing OmniTUI and its tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --editable ".[quickstart]" --group dev
+	@touch $@ $(VENV)/.quickstart
+
+quickstart: $(VENV)/.quickstart
+	@$(BIN)/omnitui $(if $(HEADLESS),run quickstart --headless --yes,open quickstart)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not long"
+
+long: $(VENV)/.dev
+	$(BIN)/python -m pytest -m long
+	$(MAKE) quickstart HEADLESS=1
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+check: lint types imports
+	for runbook in runbooks/*/; do $(BIN)/omnitui check "$$runbook" || exit; done
+	$(MAKE) test
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m tests.bench
+
+screenshots: $(VENV)/.dev
+	$(BIN)/python -m tests.screenshots
+
+snapshots: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/screens --snapshot-update
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

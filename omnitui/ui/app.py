@@ -1,0 +1,105 @@
+"""The app: themes, screens and what leads from one to the other. What is done on a screen lives there."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from omnitui.store import RunFolder
+from omnitui.ui.leaving import leave_on_signals
+from omnitui.ui.messages import RunbookChosen, RunChosen, RunMade
+from omnitui.ui.screens.home import HomeScreen
+from omnitui.ui.themes import DARK, LIGHT
+
+
+class OmniApp(App[int]):
+    """Home at the bottom; New run and Run screens above it."""
+
+    TITLE = "OmniTUI"
+    CSS_PATH = ["app.tcss", "widgets/row_list.tcss", "screens/home.tcss"]  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "toggle_theme", "theme", tooltip="Change between the dark and the light theme"),
+        Binding("question_mark", "help", "help", key_display="?", tooltip="Explain every key of this screen"),
+        Binding("q", "quit", "quit", tooltip="Leave the app; runs go on without it"),
+    ]
+
+    def __init__(self, run: RunFolder | None = None, runbook: str | None = None) -> None:
+        super().__init__()
+        # Log output is the only thing that moves.
+        self.animation_level = "none"
+        self._run_first = run
+        self._runbook_first = runbook
+        for theme in (DARK, LIGHT):
+            self.register_theme(theme)
+        self.theme = DARK.name
+
+    def get_default_screen(self) -> Screen[None]:
+        """Home lies below everything."""
+        return HomeScreen()
+
+    def on_mount(self) -> None:
+        """Open what was asked for on the command line."""
+        if self._run_first:
+            self.post_message(RunChosen(self._run_first))
+        elif self._runbook_first:
+            self.post_message(RunbookChosen(self._runbook_first))
+
+    def on_runbook_chosen(self, message: RunbookChosen) -> None:
+        """Open the New run screen."""
+        from omnitui.ui.screens.new_run import NewRunScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(NewRunScreen(message.runbook))
+
+    def on_run_chosen(self, message: RunChosen) -> None:
+        """Open the Run screen."""
+        from omnitui.ui.screens.run import RunScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(RunScreen(message.run))
+
+    def on_run_made(self, message: RunMade) -> None:
+        """Put the Run screen in the place of the New run screen."""
+        from omnitui.ui.screens.run import RunScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.switch_screen(RunScreen(message.run, dict(message.secrets)))
+
+    def action_toggle_theme(self) -> None:
+        """Dark or light."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def action_help(self) -> None:
+        """Explain the keys of the screen."""
+        from omnitui.ui.screens.help import HelpScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(HelpScreen(self.screen.active_bindings.values()))
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C stops nothing: it tells how to leave."""
+        self.notify("q leaves the app; runs go on without it. x on a run's screen stops the run.", markup=False)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every key of the screen by its name."""
+        for active in screen.active_bindings.values():
+            if active.enabled and active.binding.show and active.binding.action != "app.command_palette":
+                run = self._pressing(active.binding.key)
+                yield SystemCommand(active.binding.description, active.binding.tooltip, run)
+
+    def _pressing(self, key: str) -> Callable[[], None]:
+        def press() -> None:
+            self.simulate_key(key)
+
+        return press
+
+
+def open_app(run: RunFolder | None = None, runbook: str | None = None) -> int:
+    """Open the app, on the Run screen of `run` or the New run screen of `runbook`. The exit code."""
+    # They would fix the size that Textual sees.
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+    leave_on_signals()
+    app = OmniApp(run, runbook)
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,57 @@
+"""What happens to the terminal when the app is told to go: SIGHUP, SIGTERM, SIGINT.
+
+Textual handles none of them. The runner is a process of its own and goes on.
+"""
+
+import os
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+RESTORE = (
+    b"\x1b[?2026l"  # a frame that was begun is shown
+    b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse
+    b"\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h"  # bracketed paste, focus, resize reports; lines wrap again
+    b"\x1b[<u\x1b[?1049l\x1b[?25h\x1b[0m"  # keyboard protocol, alternate screen, cursor, colours
+)
+"""What undoes all that Textual asks of a terminal (xterm's control sequences, kitty's keyboard protocol)."""
+_PATIENCE_S = 1.0
+
+
+def leave_on_signals() -> None:
+    """From now on SIGHUP, SIGTERM and SIGINT restore the terminal and end this process at once."""
+    with suppress(OSError, ValueError, termios.error):
+        attributes = termios.tcgetattr(0)
+        leave = _leaver(attributes)
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, leave)
+        return
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leaver(None))
+
+
+def _leaver(attributes: list[Any] | None) -> Callable[[int, FrameType | None], None]:
+    def leave(number: int, _frame: FrameType | None) -> None:
+        # A terminal that is stuck, not gone, would block the write for ever.
+        end = threading.Timer(_PATIENCE_S, os._exit, (128 + number,))
+        end.daemon = True
+        end.start()
+        with suppress(OSError, ValueError, termios.error):
+            _restore(sys.__stderr__.fileno() if sys.__stderr__ else 2, attributes)
+        os._exit(128 + number)
+
+    return leave
+
+
+def _restore(screen: int, attributes: list[Any] | None) -> None:
+    terminal = os.dup(screen)
+    # Textual's writer thread may be at work: what it still writes must not follow the restoration.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), screen)
+    os.write(terminal, RESTORE)
+    if attributes is not None:
+        termios.tcsetattr(0, termios.TCSANOW, attributes)

@@ -1,0 +1,82 @@
+"""What workers end in and what screens ask the app for. Only frozen values travel.
+
+What the Run screen alone sends itself is in `run_messages`: its types would delay the first paint.
+"""
+
+from dataclasses import dataclass
+
+from msgspec import Struct
+from textual.message import Message
+
+from omnitui.errors import OmniError
+from omnitui.store import RunFolder
+
+
+class RunbookRow(Struct, frozen=True):
+    """A runbook that came with OmniTUI; `error` says why it cannot be read."""
+
+    name: str
+    title: str
+    summary: str
+    error: str = ""
+
+
+class RunRow(Struct, frozen=True):
+    """A run as the list of runs shows it. `at` is when it last changed, in seconds since the epoch."""
+
+    run: RunFolder
+    title: str
+    outcome: str
+    where: str
+    done: int
+    steps: int
+    at: float
+
+
+@dataclass
+class RunbooksRead(Message):
+    """The runbooks that came with OmniTUI."""
+
+    rows: tuple[RunbookRow, ...]
+
+
+@dataclass
+class RunsRead(Message):
+    """The newest runs, newest first; `more` older ones were not read."""
+
+    rows: tuple[RunRow, ...]
+    more: int
+
+
+@dataclass
+class WorkDone(Message):
+    """A worker has done what was asked; `said` tells it, or is empty."""
+
+    said: str
+
+
+@dataclass
+class WorkFailed(Message):
+    """A worker could not do what was asked."""
+
+    error: OmniError
+
+
+@dataclass
+class RunbookChosen(Message):
+    """A new run of this runbook (an id or a folder) is wanted."""
+
+    runbook: str
+
+
+@dataclass
+class RunChosen(Message):
+    """The Run screen of this run is wanted, with secrets that were typed in already."""
+
+    run: RunFolder
+    secrets: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class RunMade(RunChosen):
+    """A run was made on the New run screen, which its Run screen replaces."""

@@ -1,0 +1,283 @@
+"""The keys of the Run screen, and what is asked before each of them does anything.
+
+What takes time is done by threads, each of which ends in one message; what follows it begins there.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from omnitui import store, supervise
+from omnitui.errors import OmniError
+from omnitui.model import Asking, Running
+from omnitui.plan import PlannedStep, is_done, resume
+from omnitui.runbook.check import environment_of
+from omnitui.runbook.schema import Command, Serve
+from omnitui.snapshot import Snapshot, take
+from omnitui.store import RunFolder
+from omnitui.ui.messages import WorkDone, WorkFailed
+from omnitui.ui.run_messages import Plans, PlansRead
+from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
+from omnitui.values import command_of, of_scope, shell_rc
+from omnitui.world import observe
+
+
+def read_plans(run: RunFolder) -> Plans:
+    """Look at the run and at the world. Raises `OmniError`."""
+    now = take(run)
+    world = observe(run, now.runbook, now.plan, now.state)
+    default, start, place = (resume(now.plan, now.state, world, choice) for choice in (None, False, True))
+    return Plans(now, default, start, place, world.runbook_changed)
+
+
+class RunKeys(Screen[None]):
+    """What a key does to a run. Subclasses show it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "go(True)", "run", tooltip="Run the next step and stop"),
+        Binding("a", "go(False)", "auto", tooltip="Run on until something needs you"),
+        Binding("y", "confirm", "yes", tooltip="Say yes to the step that asks, and go on"),
+        Binding("h", "hold", "hold", tooltip="End the runner after the step that it is at"),
+        Binding("x", "stop", "stop", tooltip="Stop the step at work, the servers and the runner (asks first)"),
+        Binding(
+            "exclamation_mark", "shell", "shell", key_display="!", tooltip="A shell in the step's environment"
+        ),
+        Binding("e", "edit", "edit", tooltip="Edit the command of the step; its pass is marked"),
+        Binding("s", "skip", "skip", tooltip="Go on without the step, with a reason; its pass is marked"),
+        Binding("R", "redo", "redo pass", tooltip="Begin the step's pass again; its output is moved aside"),
+    ]
+
+    run: RunFolder
+    snapshot: Snapshot | None
+    secrets: dict[str, str]
+
+    def selected_step(self) -> PlannedStep | None:
+        """The step that the keys mean."""
+        raise NotImplementedError
+
+    def in_thread(self, work: Callable[[], Message | str | None]) -> None:
+        """Do something that takes time; a text that it gives is told to the operator."""
+
+        def worked() -> None:
+            try:
+                done = work()
+            except OmniError as error:
+                self.post_message(WorkFailed(error))
+            else:
+                self.post_message(done if isinstance(done, Message) else WorkDone(done or ""))
+
+        self.run_worker(worked, thread=True, group="work")
+
+    def on_work_done(self, message: WorkDone) -> None:
+        """Tell what was done."""
+        if message.said:
+            self.notify(message.said, markup=False)
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        """Tell what could not be done, and why."""
+        self.notify(str(message.error), severity="error", timeout=12, markup=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key does anything now; None shows it as one that does not."""
+        now = self.snapshot
+        if action not in ("go", "confirm", "hold", "stop", "shell", "edit", "skip", "redo"):
+            return True
+        return True if now is not None and self._fits(action, now) else None
+
+    def _fits(self, action: str, now: Snapshot) -> bool:
+        alive, step = now.holder is not None, self.selected_step()
+        record = now.record(step) if step else None
+        open_step = record is not None and not is_done(record.status) and not isinstance(record.status, Running)
+        match action:
+            case "go":
+                return not alive and now.current is not None
+            case "confirm":
+                return not alive and now.outcome == "asking"
+            case "hold":
+                return alive
+            case "stop":
+                return alive or bool(now.state.servers)
+            case "edit":
+                return not alive and open_step and step is not None and isinstance(step.step, Command | Serve)
+            case "skip":
+                return not alive and record is not None and not is_done(record.status)
+            case "redo":
+                return not alive and step is not None and step.in_pass and step.scope in _begun(now)
+        return step is not None
+
+    # -- going on ----------------------------------------------------------------------------------------------
+
+    def action_go(self, one: bool) -> None:
+        """Look at what going on would do now, then ask what has to be asked."""
+        self.in_thread(lambda: PlansRead(read_plans(self.run), one=one))
+
+    def action_confirm(self) -> None:
+        """Answer the step that asks."""
+        self.action_go(False)
+
+    def on_plans_read(self, message: PlansRead) -> None:
+        """Show the plan where it is more than going on, or the question of the step that asks."""
+        plans, one = message.plans, message.one
+        current = plans.snapshot.current
+        status = plans.snapshot.record(current).status if current else None
+        if current and isinstance(status, Asking) and plans.default.kind == "go_on":
+            question = ChoiceScreen(status.question, (), (Choice("yes", "Yes, go on", variant="primary"),))
+            self.app.push_screen(question, partial(self._answered, current.id, one))
+        elif plans.default.kind in ("retry", "redo_pass") or plans.runbook_changed:
+            self.app.push_screen(_resume_question(plans), partial(self._where_chosen, one))
+        else:
+            self._start(one, None)
+
+    def _answered(self, step_id: str, one: bool, answer: str | None) -> None:
+        if answer:
+            self._start(one, None, before=lambda: supervise.confirm(self.run, step_id))
+
+    def _where_chosen(self, one: bool, where: str | None) -> None:
+        if where:
+            self._start(one, None if where == "on" else where)
+
+    def _start(self, one: bool, where: str | None, before: Callable[[], None] | None = None) -> None:
+        known = self.snapshot.state.secrets if self.snapshot else ()
+        missing = [name for name in known if not (self.secrets.get(name) or os.environ.get(name))]
+        if missing:
+            fields = tuple(Field(name, f"{name} (not shown, not stored)", secret=True) for name in missing)
+            ask = PromptScreen("The run needs its secrets", (), fields, "Start")
+            self.app.push_screen(ask, partial(self._secrets_given, one, where, before))
+        else:
+            self.in_thread(partial(self._started, one, where, before))
+
+    def _secrets_given(
+        self, one: bool, where: str | None, before: Callable[[], None] | None, given: Mapping[str, str] | None
+    ) -> None:
+        if given:
+            self.secrets.update(given)
+            self.in_thread(partial(self._started, one, where, before))
+
+    def _started(self, one: bool, where: str | None, before: Callable[[], None] | None) -> None:
+        if before:
+            before()
+        supervise.start(self.run, self.secrets, one=one, where=where)
+
+    # -- holding and stopping ----------------------------------------------------------------------------------
+
+    def action_hold(self) -> None:
+        """End after this step."""
+        self.in_thread(lambda: supervise.hold_run(self.run))
+
+    def action_stop(self) -> None:
+        """Ask, then stop."""
+        lines = ("The step at work and every server of this run are stopped; nothing else is touched.",)
+        stop = Choice("stop", "Stop the run", variant="error")
+        self.app.push_screen(ChoiceScreen("Stop this run?", lines, (stop,)), self._stop_chosen)
+
+    def _stop_chosen(self, answer: str | None) -> None:
+        if answer:
+            self.in_thread(lambda: _stop(self.run))
+
+    # -- one step ----------------------------------------------------------------------------------------------
+
+    def action_shell(self) -> None:
+        """Give the terminal to a shell until it ends."""
+        step, now = self.selected_step(), self.snapshot
+        if step is None or now is None:
+            return
+        try:
+            values = of_scope(now.runbook, now.state, step.scope, self.run.path)
+            rc = shell_rc(environment_of(now.runbook, step.step), values)
+            with self.app.suspend():
+                _shell(rc, {**os.environ, **values, **self.secrets})
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be given to a shell.", severity="error")
+        except OmniError as error:
+            self.post_message(WorkFailed(error))
+
+    def action_edit(self) -> None:
+        """Edit the selected step's command."""
+        step, now = self.selected_step(), self.snapshot
+        if step is None or now is None:
+            return
+        warning = "The next attempt runs this."
+        if step.in_pass:
+            warning += f" Pass {step.scope} is then marked as deviating and left out of the averages."
+        screen = EditScreen(f"Command of “{step.step.title}”", warning, command_of(step, now.state))
+        self.app.push_screen(screen, partial(self._edited, step.id))
+
+    def _edited(self, step_id: str, command: str | None) -> None:
+        if command:
+            self.in_thread(lambda: supervise.edit(self.run, step_id, command))
+
+    def action_skip(self) -> None:
+        """Ask why, then go on without the selected step."""
+        step = self.selected_step()
+        if step is None:
+            return
+        lines = (f"Pass {step.scope} is then left out of the averages.",) if step.in_pass else ()
+        why = (Field("reason", "Why may the run go on without it?"),)
+        ask = PromptScreen(f"Skip “{step.step.title}”", lines, why, "Skip it")
+        self.app.push_screen(ask, partial(self._skip_given, step.id))
+
+    def _skip_given(self, step_id: str, given: Mapping[str, str] | None) -> None:
+        if given:
+            self.in_thread(lambda: supervise.skip(self.run, step_id, given["reason"]))
+
+    def action_redo(self) -> None:
+        """Ask, then begin the selected step's pass again."""
+        step = self.selected_step()
+        if step is None:
+            return
+        lines = ("Its servers are stopped.", "Its output is moved aside as -incomplete; nothing is deleted.")
+        again = Choice("redo", "Begin it again", variant="warning")
+        ask = ChoiceScreen(f"Begin pass {step.scope} again from its first step?", lines, (again,))
+        self.app.push_screen(ask, partial(self._redo_chosen, step.scope))
+
+    def _redo_chosen(self, scope: str, answer: str | None) -> None:
+        if answer:
+            self.in_thread(lambda: _redo(self.run, scope))
+
+
+def _begun(now: Snapshot) -> set[str]:
+    return {step_id.rpartition("/")[0] for step_id in now.state.steps}
+
+
+def _resume_question(plans: Plans) -> ChoiceScreen:
+    if plans.start.lines == plans.place.lines:
+        return ChoiceScreen("Going on will:", plans.default.lines, (Choice("on", "Go on", variant="primary"),))
+    start = Choice("start", "From the start of the pass", plans.start.lines)
+    place = Choice("place", "At the failed step", plans.place.lines)
+    both = (start, place) if plans.default.kind == "redo_pass" else (place, start)
+    return ChoiceScreen("Where shall it go on?", ("The runbook's own choice comes first.",), both)
+
+
+def _stop(run: RunFolder) -> str:
+    if store.holder(run) is None:
+        return supervise.stop_run(run)
+    # The screen shows how it goes on; waiting here would keep the app from leaving.
+    store.ask(run, "stop")
+    return "asked to stop"
+
+
+def _redo(run: RunFolder, scope: str) -> str:
+    moved = supervise.redo_pass(run, scope)
+    return f"{scope} begins again" + (f"; moved aside: {', '.join(path.name for path in moved)}" if moved else "")
+
+
+def _shell(rc: str, environment: Mapping[str, str]) -> None:
+    # Ctrl-C is the shell's while it has the terminal.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        with tempfile.TemporaryDirectory(prefix="omnitui-") as folder:
+            file = Path(folder) / "rc"
+            file.write_text(rc, encoding="utf-8")
+            subprocess.run(["bash", "--rcfile", str(file), "-i"], env=dict(environment), check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)

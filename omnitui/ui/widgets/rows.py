@@ -1,0 +1,103 @@
+"""Lines made of cells: how they are cut, padded and coloured. Every text is cleaned here; no markup is read."""
+
+from typing import ClassVar
+
+from msgspec import Struct
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from omnitui.sanitise import plain
+from omnitui.ui.signs import Tone
+
+_GAP = 2
+_LEAST = 8
+_TONES = ("strong", "muted", "green", "red", "warn", "blue")
+
+
+class Cell(Struct, frozen=True):
+    """A piece of a line. `width` is at least how many cells it takes; 0 is as many as its text."""
+
+    text: str
+    tone: Tone = ""
+    width: int = 0
+    yields: bool = False
+    """At the right: this piece is cut before anything at the left is."""
+
+
+class Row(Struct, frozen=True):
+    """One line: `left` is cut where `right` begins. `key` names it; a row without one cannot be chosen."""
+
+    key: str
+    left: tuple[Cell, ...]
+    right: tuple[Cell, ...] = ()
+
+
+class Toned(Widget):
+    """A widget that draws cells; the app's stylesheet gives each tone its theme colour."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in _TONES}
+
+    def segment(self, cell: Cell, base: Style, *, align_right: bool = False) -> Segment:
+        """A cell as it is drawn."""
+        text = plain(cell.text)
+        padding = " " * max(0, cell.width - cell_len(text))
+        text = padding + text if align_right else text + padding
+        if not cell.tone:
+            return Segment(text, base)
+        return Segment(text, base + self.get_component_rich_style(f"tone--{cell.tone}", partial=True))
+
+    def strip(self, row: Row, width: int, base: Style) -> Strip:
+        """A row in `width` cells. Where they are few, a right piece that yields is cut, then the left."""
+        left = [self.segment(cell, base) for cell in row.left]
+        right = [self.segment(cell, base, align_right=True) for cell in row.right]
+        room = max(0, width - _cells(right) - _GAP * bool(right))
+        if row.right and row.right[0].yields and _cells(left) > room:
+            least = max(0, right[0].cell_length - (_cells(left) - room))
+            room += right[0].cell_length
+            right[0] = cut(Segment(right[0].text.strip(), right[0].style), max(least, _LEAST))
+            room -= right[0].cell_length
+        shown: list[Segment] = []
+        for segment in left:
+            shown.append(cut(segment, room))
+            room -= shown[-1].cell_length
+        space = Segment(" " * (room + _GAP * bool(right)), base)
+        return Strip([*shown, space, *right]).crop_extend(0, width, base)
+
+
+def _cells(segments: list[Segment]) -> int:
+    return sum(segment.cell_length for segment in segments)
+
+
+def cut(segment: Segment, room: int) -> Segment:
+    """A segment that is at most `room` cells wide, with an ellipsis where it was cut."""
+    if segment.cell_length <= room:
+        return segment
+    return Segment(set_cell_size(segment.text, max(0, room - 1)) + "…" * (room > 0), segment.style)
+
+
+class RowLine(Toned):
+    """One line of the screen: something at its left, something at its right."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._row = Row("", ())
+
+    @property
+    def row(self) -> Row:
+        """What is shown."""
+        return self._row
+
+    def show(self, row: Row) -> None:
+        """Show another row; the same one is not drawn again."""
+        if row != self._row:
+            self._row = row
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line."""
+        if y:
+            return Strip.blank(self.size.width, self.rich_style)
+        return self.strip(self._row, self.size.width, self.rich_style)

@@ -1,0 +1,87 @@
+"""One variable of a runbook: its name, a line or a choice, its help, and why its value is refused."""
+
+import os
+from collections.abc import Iterator
+
+from textual import on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Label, Select, Static
+
+from omnitui.runbook.schema import Runbook
+from omnitui.runbook.variables import refusal
+from omnitui.sanitise import plain
+
+
+class VariableField(Vertical):
+    """Takes one value and says beside it what is wrong with it."""
+
+    class Changed(Message):
+        """The value is another one."""
+
+    def __init__(self, runbook: Runbook, name: str) -> None:
+        super().__init__()
+        self.variable_name = name
+        self._runbook = runbook
+        self._variable = runbook.variables[name]
+        self.value = self._variable.default or ""
+
+    @property
+    def secret(self) -> bool:
+        """Whether the value must never reach the disk."""
+        return self._variable.secret
+
+    @property
+    def refused(self) -> str:
+        """Why the value must not be used, or an empty string."""
+        if self.secret:
+            given = self.value or os.environ.get(self.variable_name)
+            return "" if given else "needed: it is not in the environment"
+        if not self.value and self._variable.default is None:
+            return "needs a value"
+        reason = refusal(self._runbook, self.variable_name, self.value)
+        return reason.removeprefix(f"{self.variable_name}={self.value}: ")
+
+    def compose(self) -> Iterator[Widget]:
+        """Name and help above, the value below."""
+        yield Label(
+            Content.assemble(
+                (plain(self.variable_name), "bold"), (f"  {plain(self._variable.help)}", "$text-muted")
+            )
+        )
+        if self._variable.choices:
+            choices = [(plain(choice), choice) for choice in self._variable.choices]
+            start = self.value if self.value in self._variable.choices else self._variable.choices[0]
+            self.value = start
+            yield Select(choices, value=start, allow_blank=False, compact=True)
+        else:
+            there = self.secret and bool(os.environ.get(self.variable_name))
+            hint = "taken from the environment" if there else "not shown, not stored" if self.secret else ""
+            yield Input(self.value, password=self.secret, placeholder=hint, compact=True)
+        yield Static(classes="refused", markup=False)
+
+    def on_mount(self) -> None:
+        """Say what is missing."""
+        self._judge()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._take(event.value)
+
+    @on(Select.Changed)
+    def _picked(self, event: "Select.Changed") -> None:
+        event.stop()
+        self._take(str(event.value))
+
+    def _take(self, value: str) -> None:
+        self.value = value
+        self._judge()
+        self.post_message(self.Changed())
+
+    def _judge(self) -> None:
+        reason = self.refused
+        self.set_class(bool(reason), "-refused")
+        self.query_one(".refused", Static).update(Content(f"✘ {plain(reason)}" if reason else ""))

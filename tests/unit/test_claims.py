@@ -1,0 +1,52 @@
+import stat
+from pathlib import Path
+
+import pytest
+from omnitui.claims import claimed, folder
+from omnitui.errors import ResourceBusy, StoreError
+
+
+@pytest.mark.usefixtures("home")
+def test_two_runs_exclude_each_other_and_the_first_is_named() -> None:
+    with claimed(["port-8000", "gpu-GPU-aa", "port-8000"], "first"):
+        for name, told in (
+            ("port-8000", "port 8000 belongs to run first"),
+            ("gpu-GPU-aa", "gpu GPU-aa belongs to"),
+        ):
+            with pytest.raises(ResourceBusy, match=told), claimed([name], "second"):
+                pass
+        with claimed(["port-80", "port-80000"], "second"):
+            pass
+    with claimed(["port-8000"], "second"):
+        pass
+
+
+@pytest.mark.usefixtures("home")
+def test_a_claim_that_fails_halfway_holds_nothing() -> None:
+    with (
+        claimed(["port-2"], "first"),
+        pytest.raises(ResourceBusy),
+        claimed(["port-1", "port-2", "port-3"], "second"),
+    ):
+        pass
+    with claimed(["port-1", "port-2", "port-3"], "third"):
+        pass
+
+
+@pytest.mark.usefixtures("home")
+def test_every_user_may_open_the_lock() -> None:
+    with claimed(["port-1"], "first"):
+        file = folder() / "omnitui-port-1.lock"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o666
+        assert "run first of uid" in file.read_text()
+
+
+def test_a_folder_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OMNITUI_LOCKS", str(tmp_path / "nowhere"))
+    with pytest.raises(StoreError, match="set OMNITUI_LOCKS to a shared folder"), claimed(["port-1"], "x"):
+        pass
+
+
+def test_without_a_given_folder_there_is_one_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMNITUI_LOCKS", raising=False)
+    assert folder().is_dir()
