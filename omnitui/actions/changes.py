@@ -23,8 +23,10 @@ class Change:
 
     async def wait(self) -> None:
         """Wait for the next change, or until it is time for a look anyway."""
+        # Not wait_for: in Python 3.11 it can swallow a cancellation.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._event.wait(), _SLOW_S)
+            async with asyncio.timeout(_SLOW_S):
+                await self._event.wait()
         self._event.clear()
 
 

@@ -111,7 +111,8 @@ async def _cards(stack: AsyncExitStack, gates: Sequence[Gate]) -> AsyncIterator[
 
 async def _pause(ctx: Context) -> None:
     try:
-        await asyncio.wait_for(ctx.stop_asked.wait(), POLL_S)
+        async with asyncio.timeout(POLL_S):
+            await ctx.stop_asked.wait()
     except TimeoutError:
         return
     raise StopAsked

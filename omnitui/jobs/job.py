@@ -20,6 +20,7 @@ from omnitui.places import Place
 from omnitui.places.base import Process
 from omnitui.places.local import is_same
 from omnitui.plan import JobFact
+from omnitui.runbook.variables import names_in
 
 _DROPPED = ("COLUMNS", "LINES")
 """They fix the size that programs see; the job has no terminal."""
@@ -253,5 +254,8 @@ def read_handed(folder: JobFolder) -> dict[str, str]:
         name, equals, value = line.partition("=")
         if not equals or not name.isidentifier():
             raise JobError(f"$OMNITUI_ENV holds {line[:60]!r}; a line there is NAME=value")
+        if names_in(value):
+            # It would be expanded wherever the value is used, and an unknown name would end the run.
+            raise JobError(f"$OMNITUI_ENV holds {line[:60]!r}; let bash expand the name before it is handed on")
         values[name] = value
     return values

@@ -97,7 +97,8 @@ async def _from_child(child: asyncio.subprocess.Process) -> AsyncIterator[GpuRea
     assert child.stdout is not None
     while True:
         try:
-            line = await asyncio.wait_for(child.stdout.readline(), _SILENCE_S)
+            async with asyncio.timeout(_SILENCE_S):
+                line = await child.stdout.readline()
         except TimeoutError:
             yield GpuReading(error=f"NVML has been silent for {_SILENCE_S:.0f} s")
             continue

@@ -183,15 +183,16 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
             ends = gate.ends or not (isinstance(planned.step, Serve) or gate.word in polled)
             chip = _chip(gate, now if not ends else gate.at, alive=snapshot.holder is not None)
             (done if over else rest).append(chip)
-        if not over and not shown:
-            rest += _to_come(gate_words(snapshot.runbook, planned.step))
+        if not shown:
+            words = gate_words(snapshot.runbook, planned.step)
+            (done if over else rest).extend(_unread(words, "green" if over else "to come"))
     return (*done[-_DONE_SHOWN:], *rest)
 
 
-def _to_come(words: tuple[str, ...]) -> Iterator[Chip]:
-    sign = GATES["to come"]
+def _unread(words: tuple[str, ...], kind: str) -> Iterator[Chip]:
+    sign = GATES[kind]
     for word in words:
-        yield Chip((Cell(f"{sign.symbol} {word[:24]}", sign.tone),))
+        yield Chip((Cell(f"{sign.symbol} ", sign.tone), Cell(word[:24], "muted")))
 
 
 def _chip(gate: Shown, now: float, *, alive: bool) -> Chip:

@@ -97,7 +97,9 @@ class PromptScreen(ModalScreen[Mapping[str, str]]):
                 yield from (Static(Content(plain(line)), markup=False) for line in self._lines)
                 for number, field in enumerate(self._fields):
                     yield Label(Content(plain(field.help)), markup=False)
-                    yield Input(password=field.secret, id=f"field-{number}")
+                    line = Input(password=field.secret, id=f"field-{number}")
+                    line.cursor_blink = False
+                    yield line
             with Horizontal(classes="dialog-buttons"):
                 yield Button(self._accept, variant="primary", id="accept")
                 yield Button("Back (esc)", id="back")
@@ -149,7 +151,9 @@ class EditScreen(ModalScreen[str]):
         with Vertical(classes="dialog -large"):
             yield Static(Content(plain(self._title_text)), classes="dialog-title", markup=False)
             yield Static(Content(plain(self._warning)), classes="dialog-warning", markup=False)
-            yield TextArea(self._command, show_line_numbers=True, soft_wrap=False)
+            editor = TextArea(self._command, show_line_numbers=True, soft_wrap=False)
+            editor.cursor_blink = False
+            yield editor
             with Horizontal(classes="dialog-buttons"):
                 yield Button("Save (ctrl+s)", variant="primary", id="accept")
                 yield Button("Back (esc)", id="back")

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -34,9 +33,13 @@ class HomeScreen(Screen[None]):
         Binding("tab", "app.focus_next", "other list", tooltip="Go to the other list"),
     ]
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    @staticmethod
+    def clock() -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def __init__(self) -> None:
         super().__init__()
-        self.clock = clock
         self._runs: dict[str, RunRow] = {}
         self._end = threading.Event()
 

@@ -63,6 +63,11 @@ class NewRunScreen(Screen[None]):
         self._checked: RunbookChecked | None = None
         self._making = False
 
+    @property
+    def checked(self) -> bool:
+        """Whether the runbook has been read and checked."""
+        return self._checked is not None
+
     def compose(self) -> ComposeResult:
         """Lay the screen out; the fields come when the runbook is read."""
         yield RowLine(id="title", classes="title")
@@ -113,7 +118,8 @@ class NewRunScreen(Screen[None]):
         self._show_passes()
         self._show_preflight()
         if fields:
-            self.call_after_refresh(self.app.action_focus_next)
+            first = next((field for field in fields if field.refused), fields[0])
+            self.call_after_refresh(lambda: first.query("Input, Select").first().focus())
 
     def on_runbook_checked(self, message: RunbookChecked) -> None:
         """Show what was found."""

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -16,6 +15,7 @@ from omnitui import supervise
 from omnitui.errors import OmniError
 from omnitui.model import Running, Waiting
 from omnitui.plan import PlannedStep
+from omnitui.runbook.schema import Confirm, Stop
 from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
 from omnitui.ui.run_messages import SnapshotFailed, SnapshotRead
@@ -33,6 +33,13 @@ from omnitui.ui.widgets.tab_row import TabRow
 
 _POLL_S = 0.25
 _NARROW, _TALL = 100, 32
+_PANES = Binding.Group("panes")
+_PART_KEYS = (
+    ("c", "command", "Show the step's command"),
+    ("o", "output", "Show the step's output"),
+    ("n", "notes", "Show the page's note, the gates and the remedies"),
+    ("i", "attempts", "Show all attempts; enter opens the output of one"),
+)
 
 
 class RunScreen(RunKeys):
@@ -40,14 +47,11 @@ class RunScreen(RunKeys):
 
     CSS_PATH = ["run.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Checklist"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide"), (160, "-very-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (_TALL, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "open('command')", "command", tooltip="Show the step's command"),
-        Binding("o", "open('output')", "output", tooltip="Show the step's output"),
-        Binding("n", "open('notes')", "notes", tooltip="Show the page's note, the gates and the remedies"),
-        Binding("i", "open('attempts')", "attempts", tooltip="Show all attempts; enter opens the output of one"),
-        Binding("l", "logs", "logs", tooltip="Go to the servers' logs; again for the next server"),
+        *(Binding(key, f"open('{part}')", part, tooltip=tip, group=_PANES) for key, part, tip in _PART_KEYS),
+        Binding("l", "logs", "logs", tooltip="Go to the servers' logs; again for the next server", group=_PANES),
         Binding("f", "follow", "follow", tooltip="Go with the current step again, after you have moved"),
         Binding("escape", "back", "back", tooltip="Go back; stops nothing"),
     ]
@@ -55,17 +59,20 @@ class RunScreen(RunKeys):
     snapshot: reactive[Snapshot | None] = reactive[Snapshot | None](None, init=False)
     """All that is known of the run."""
 
-    def __init__(
-        self, run: RunFolder, secrets: dict[str, str] | None = None, clock: Callable[[], float] = time.time
-    ) -> None:
+    @staticmethod
+    def clock() -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def __init__(self, run: RunFolder, secrets: dict[str, str] | None = None) -> None:
         super().__init__()
         self.run = run
         self.secrets = secrets or {}
-        self.clock = clock
         self._end = threading.Event()
         self._step_id = ""
         self._part = "output"
         self._at = "checklist"
+        self._red = ""
         self._part_chosen = False
         self._keys: object = None
 
@@ -127,7 +134,19 @@ class RunScreen(RunKeys):
             jobs = snapshot.server_logs()
             self.query_one(ServerLogs).show({name: job.log for name, job in jobs.items()})
             self._tick()
+            self._show_red(snapshot)
             self._arrange()
+
+    def _show_red(self, snapshot: Snapshot) -> None:
+        """Bring the end of a red step's log to the screen, once, unless the user is somewhere else."""
+        red = snapshot.current.id if snapshot.outcome == "failed" and snapshot.current else ""
+        if red and red != self._red and self.query_one(Checklist).following:
+            self._part = "output"
+            if self._narrow and self._at == "checklist":
+                self._at = "output"
+                self._arrange()
+                self.query_one("#output").focus()
+        self._red = red
 
     def _tick(self) -> None:
         """Show what depends on the time."""
@@ -141,7 +160,8 @@ class RunScreen(RunKeys):
         if step is not None:
             self.query_one(StepPane).show(snapshot, step, now)
         record = snapshot.record(step) if step else None
-        keys = (snapshot.outcome, snapshot.holder, snapshot.state.servers, self._step_id, record)
+        moved = self._part_chosen or not self.query_one(Checklist).following
+        keys = (snapshot.outcome, snapshot.holder, snapshot.state.servers, self._step_id, record, moved)
         if keys != self._keys:
             self._keys = keys
             self.refresh_bindings()
@@ -156,8 +176,9 @@ class RunScreen(RunKeys):
         self._step_id = message.step_id
         step = self.selected_step()
         if not self._part_chosen and step and self.snapshot:
+            silent = isinstance(step.step, Confirm | Stop)
             waiting = isinstance(self.snapshot.record(step).status, Waiting)
-            self._part = "command" if waiting else "output"
+            self._part = "command" if waiting or silent else "output"
         self._tick()
         self._arrange()
 
@@ -169,6 +190,14 @@ class RunScreen(RunKeys):
         """Show the output of that attempt."""
         self.action_open("output")
         self._tick()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The logs need a server, and following needs that the user has moved."""
+        if action == "logs":
+            return True if self.snapshot and self.snapshot.state.servers else None
+        if action == "follow" and self.is_mounted:
+            return True if self._part_chosen or not self.query_one(Checklist).following else None
+        return super().check_action(action, parameters)
 
     # -- panes and tabs ----------------------------------------------------------------------------------------
 
@@ -224,9 +253,6 @@ class RunScreen(RunKeys):
     def action_logs(self) -> None:
         """Go to the servers' logs, or to the next of them."""
         logs = self.query_one(ServerLogs)
-        if not (self.snapshot and self.snapshot.state.servers):
-            self.notify("No server is up.")
-            return
         view = logs.query_one(LogView)
         if view.has_focus:
             logs.next_log()

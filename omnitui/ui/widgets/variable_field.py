@@ -59,7 +59,9 @@ class VariableField(Vertical):
         else:
             there = self.secret and bool(os.environ.get(self.variable_name))
             hint = "taken from the environment" if there else "not shown, not stored" if self.secret else ""
-            yield Input(self.value, password=self.secret, placeholder=hint, compact=True)
+            line = Input(self.value, password=self.secret, placeholder=hint, compact=True)
+            line.cursor_blink = False
+            yield line
         yield Static(classes="refused", markup=False)
 
     def on_mount(self) -> None:

@@ -1,0 +1,167 @@
+"""Runs that stand still: made through the store, with fixed times, at every state that a screen shows."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from omnitui import store
+from omnitui.live import Shown
+from omnitui.model import (
+    SCHEMA,
+    Asking,
+    Ended,
+    Failed,
+    Identity,
+    Passed,
+    Running,
+    RunState,
+    ServerRecord,
+    ended_attempt,
+)
+from omnitui.plan import lay_out
+from omnitui.runbook import load
+from omnitui.store import Owned, RunFolder
+from omnitui.ui.screens.home import HomeScreen
+from omnitui.ui.screens.run import RunScreen
+
+DEMO = Path(__file__).parent / "data" / "demo"
+NOW = datetime.fromisoformat("2026-03-02T12:00:00+00:00").timestamp()
+ME = Identity(pid=4242, start=1, boot="demo")
+ORDER = ("main/run0", "main/run1", "main/run2")
+SERVER_LOG = "loading the model\n" + "".join(
+    f'INFO: "POST /v1/audio/transcriptions" 200 #{n}\n' for n in range(60)
+)
+
+
+def stamp(ago_s: float) -> str:
+    """A stored time, so many seconds before now."""
+    at = datetime.fromtimestamp(NOW - ago_s).astimezone(
+        tz=datetime.fromisoformat("2026-03-02T12:00:00+00:00").tzinfo
+    )
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class FakeRuns:
+    """Makes runs of the demo runbook below `home`."""
+
+    def __init__(self, home: Path, stack: ExitStack) -> None:
+        self._home = home
+        self._stack = stack
+
+    def make(self, kind: str, name: str = "20260302-115000-demo") -> RunFolder:
+        """A run that is `held`, `running`, `failed`, `asking`, `complete` or `corrupt`."""
+        state = RunState(
+            schema=SCHEMA,
+            run=name,
+            runbook="demo",
+            runbook_sha256=load.digest(DEMO),
+            title="Demo: a speech benchmark",
+            created=stamp(600),
+            schedule=ORDER,
+            variables={"PORT": "8000", "MODE": "fast", "COMMIT": "5ed8a8d"},
+            source=str(DEMO),
+        )
+        run = store.create(state, DEMO, load.files_of(DEMO))
+        with store.owned(run, ME) as owned:
+            getattr(self, f"_{kind}")(owned)
+        if kind == "running":
+            self._stack.enter_context(store.locked(run, ME, "runner"))
+            os.utime(run.lock, (NOW - 547, NOW - 547))
+        for file in (run.state, run.journal):
+            os.utime(file, (NOW - 180, NOW - 180))
+        return run
+
+    def _held(self, owned: Owned) -> None:
+        pass
+
+    def _corrupt(self, owned: Owned) -> None:
+        owned.run.state.write_bytes(b"")
+
+    def _asking(self, owned: Owned) -> None:
+        _pass(owned, "_/_/packages", 1.2, "VENV_OK")
+        asking = Asking(at=stamp(180), question="Have you read the licence of the model?")
+        record = replace(owned.state.step("_/_/agree"), status=asking)
+        owned.commit("asking", owned.state.with_step("_/_/agree", record))
+
+    def _begin(self, owned: Owned, scope: str) -> None:
+        for planned in lay_out(load.load(DEMO), ORDER):
+            if planned.scope == scope:
+                return
+            _pass(owned, planned.id, 12.5, "done")
+
+    def _running(self, owned: Owned) -> None:
+        self._begin(owned, "main/run1")
+        _pass(owned, "main/run1/server", 94.0, "READY")
+        up = ServerRecord(step="main/run1/server", job="jobs/main/run1/server/1")
+        owned.commit("server", replace(owned.state, servers={"asr": up}))
+        running = replace(owned.state.step("x"), status=Running(attempt=1, since=stamp(365)))
+        owned.commit("step_started", owned.state.with_step("main/run1/client", running))
+        _log(owned.run, "main/run1/server", SERVER_LOG)
+        _log(owned.run, "main/run1/client", "warming up\n" + "".join(f"sample {n} of 40\n" for n in range(1, 27)))
+        _live(
+            owned.run,
+            Shown("READY", "main/run1/server", "green", "127.0.0.1:8000 tiny 3 ms", NOW - 2),
+            Shown("evaluated=(\\d+)", "main/run1/client", "unknown", "running; no line matches", NOW - 40),
+        )
+
+    def _failed(self, owned: Owned) -> None:
+        self._begin(owned, "main/run1")
+        reason = "READY: the server ended while starting (exit status 1); its last line: out of memory"
+        _end(owned, "main/run1/server", 8.4, Failed(attempt=1, at=stamp(180), reason=reason))
+        _log(owned.run, "main/run1/server", "loading the model\n\x1b[31mCUDA error\x1b[0m: [/] out of memory\n")
+        gate = Shown("READY", "main/run1/server", "red", "the server ended while starting", NOW - 180, ends=True)
+        _live(owned.run, gate)
+
+    def _complete(self, owned: Owned) -> None:
+        self._begin(owned, "")
+        table = "demo            n  mean    sd\nWER             2  0.042   0.003\nthroughput      2  11.8    0.2\n"
+        _log(owned.run, "_/_/table", table)
+
+
+def _pass(owned: Owned, step_id: str, seconds: float, word: str) -> None:
+    _end(owned, step_id, seconds, Passed(attempt=1, at=stamp(300), evidence=(word,)))
+    _log(owned.run, step_id, f"{word}\n")
+
+
+def _end(owned: Owned, step_id: str, seconds: float, status: Ended) -> None:
+    record = ended_attempt(owned.state.step(step_id), stamp(400), seconds, status)
+    owned.commit("step_ended", owned.state.with_step(step_id, record))
+
+
+def _log(run: RunFolder, step_id: str, text: str) -> None:
+    folder = run.job(step_id, 1)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "log").write_text(text, encoding="utf-8")
+
+
+def _live(run: RunFolder, *gates: Shown) -> None:
+    run.live.write_bytes(msgspec.json.encode(gates))
+
+
+@pytest.fixture
+def fake_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRuns]:
+    """A home of its own, whose clocks stand still."""
+    monkeypatch.setenv("OMNITUI_HOME", str(tmp_path))
+    monkeypatch.setattr(load, "library", lambda: DEMO.parent)
+    for screen in (HomeScreen, RunScreen):
+        monkeypatch.setattr(screen, "clock", staticmethod(lambda: NOW))
+    with ExitStack() as stack:
+        yield FakeRuns(tmp_path, stack)
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], Awaitable[None]]:
+    """Waits for a fact."""
+
+    async def wait(fact: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not fact():
+                await asyncio.sleep(0.01)
+
+    return wait

@@ -1,0 +1,74 @@
+"""What every screen looks like at three sizes: pictures that a person has looked at."""
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from omnitui.store import RunFolder
+from omnitui.ui.app import OmniApp
+from omnitui.ui.screens.new_run import NewRunScreen
+from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.widgets.row_list import RowList
+from textual.pilot import Pilot
+
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
+Compare = Callable[..., bool]
+SIZES = [(80, 24), (120, 40), (200, 60)]
+LOOKS = [*((size, "omnitui-dark") for size in SIZES), ((120, 40), "omnitui-light")]
+KINDS = ("running", "failed", "asking", "complete")
+
+
+def named(look: tuple[tuple[int, int], str]) -> str:
+    (width, height), theme = look
+    return f"{width}x{height}-{theme.removeprefix('omnitui-')}"
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=named)
+def test_home(look: tuple[tuple[int, int], str], fake_runs: Any, until: Until, snap_compare: Compare) -> None:
+    size, theme = look
+    kinds = ("corrupt", "held", *KINDS)
+    for number, kind in enumerate(kinds):
+        fake_runs.make(kind, f"2026030{number}-115000-demo")
+    app = OmniApp()
+    app.theme = theme
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await until(
+            lambda: any(len(rows.rows) == len(kinds) for rows in app.screen.query("#runs").results(RowList))
+        )
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=named)
+def test_new_run(look: tuple[tuple[int, int], str], fake_runs: Any, until: Until, snap_compare: Compare) -> None:
+    size, theme = look
+    os.environ.pop("TOKEN", None)
+    app = OmniApp(runbook="demo")
+    app.theme = theme
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=named)
+@pytest.mark.parametrize("kind", KINDS)
+def test_run(
+    kind: str, look: tuple[tuple[int, int], str], fake_runs: Any, until: Until, snap_compare: Compare
+) -> None:
+    size, theme = look
+    run: RunFolder = fake_runs.make(kind)
+    app = OmniApp(run)
+    app.theme = theme
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        await pilot.pause()
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
