@@ -22,7 +22,7 @@ from omnitui.plan import schedule_of
 from omnitui.rendering import as_markdown, as_shell
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
-from omnitui.runbook.variables import expand
+from omnitui.runbook.variables import BUILT_IN, resolved
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
 
@@ -348,19 +348,13 @@ def show(
     loaded = _loaded(runbook)
     pairs = _pairs(given)
     values = {name: pairs.get(name, variable.default) for name, variable in loaded.variables.items()}
-    known = {
+    own = {
         name: value for name, value in values.items() if value is not None and not loaded.variables[name].secret
     }
-    shown = {name: _as_far_as_known(value, known) for name, value in known.items()}
+    found = resolved(own, {name: f"${{{name}}}" for name in BUILT_IN})
+    shown = {name: found[name] for name in own}
     order = schedule_of(loaded, schedule).order
     say(as_shell(loaded, order, shown) if form is ShowFormat.sh else as_markdown(loaded, order, shown))
-
-
-def _as_far_as_known(value: str, known: Mapping[str, str]) -> str:
-    try:
-        return expand(value, known)
-    except UsageError:
-        return value
 
 
 @app.command()

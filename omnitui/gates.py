@@ -51,6 +51,8 @@ class OutputReading(Struct, frozen=True):
     """For each pattern that matched, its groups in the last matching line."""
     exit: int | None = None
     lost: bool = False
+    matched: Mapping[str, str] = {}
+    """For each pattern that matched, the text that did."""
 
 
 class Listener(Struct, frozen=True):
@@ -166,8 +168,7 @@ def _asked(gate: Output, reading: OutputReading | None = None) -> str:
         return gate.word
     if not gate.pattern:
         return f"exit status {reading.exit}" if reading else "nothing"
-    captured = reading.captures.get(gate.pattern, ()) if reading else ()
-    return f"{gate.pattern} = {', '.join(captured)}" if captured else gate.pattern
+    return reading.matched.get(gate.pattern, gate.pattern) if reading else gate.pattern
 
 
 def _missing(gate: Output, reading: OutputReading) -> str:
@@ -272,4 +273,6 @@ def earned(verdicts: Mapping[str, Verdict]) -> bool:
 
 def word_of(gate: Gate) -> str:
     """What the gate is called on the page."""
-    return (gate.word or gate.pattern or "exit") if isinstance(gate, Output) else gate.word
+    if isinstance(gate, Output):
+        return gate.name or gate.word or gate.pattern or "exit"
+    return gate.word

@@ -5,12 +5,13 @@ bytes nearby say so, so that forwards and backwards agree and nothing searches t
 of 16 KiB whose preceding 16 KiB hold no newline is a cut, moved on to the next start of a UTF-8 character.
 """
 
+import json
 import os
 import re
 import stat
 import sys
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from errno import EINVAL
@@ -261,7 +262,31 @@ class LogFile:
         return tuple(lines)
 
     def _read(self, low: int, high: int) -> bytes:
-        return os.pread(self._fd, high - low, low) if self._fd >= 0 and high > low else b""
+        data = os.pread(self._fd, high - low, low) if self._fd >= 0 and high > low else b""
+        return blanked(data, low, leaks_of(self.path)) if data else b""
+
+
+LEAKS = "leaks.json"
+"""Beside a log: the byte ranges in it that hold a secret."""
+
+
+def leaks_of(log: Path) -> list[tuple[int, int]]:
+    """The (offset, length) ranges of a log that must not be shown. They tell nothing about the secret itself."""
+    try:
+        found = json.loads(log.with_name(LEAKS).read_bytes())
+    except (OSError, ValueError):
+        return []
+    return [(int(at), int(length)) for at, length in found]
+
+
+def blanked(data: bytes, offset: int, leaks: Iterable[tuple[int, int]]) -> bytes:
+    """`data`, which stands at `offset` in its log, with every leak replaced by asterisks."""
+    clean = bytearray(data)
+    for at, length in leaks:
+        low, high = max(0, at - offset), min(len(clean), at + length - offset)
+        if low < high:
+            clean[low:high] = b"*" * (high - low)
+    return bytes(clean)
 
 
 def _open(path: Path) -> int:

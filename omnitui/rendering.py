@@ -13,8 +13,7 @@ from omnitui.runbook.variables import BUILT_IN, expand, names_in
 def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) -> str:
     """Every command in order, with the words that each must print. For reading; gates are not enforced by bash."""
     about = [*runbook.title.splitlines(), *runbook.summary.splitlines()]
-    lines = ["#!/usr/bin/env bash", *(f"# {line}" for line in about), ""]
-    lines += [f"export {name}={_quoted(value)}" for name, value in values.items()]
+    lines = [f"export {name}={_quoted(value)}" for name, value in values.items()]
     lines += [f"# {name}: a secret, or set later" for name in runbook.variables if name not in values]
     scope = ""
     for planned in lay_out(runbook, order):
@@ -23,7 +22,11 @@ def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) 
             lines += ["", f"# ==== {scope} ====", *_scope_lines(runbook, planned, values)]
         lines += ["", f"# -- {planned.step.title}", *(f"#    {line}" for line in _notes(planned))]
         lines += _commands(runbook, planned)
-    return "\n".join(lines) + "\n"
+    head = ["#!/usr/bin/env bash", *(f"# {line}" for line in about), ""]
+    # OmniTUI sets these itself; whoever runs the script by hand is told which are missing.
+    own = [name for name in ("RUN_DIR", "RUNBOOK", "OMNITUI_PYTHON") if any(name in line for line in lines)]
+    head += [f': "${{{name}:?}}"' for name in own]
+    return "\n".join([*head, *lines]) + "\n"
 
 
 def _scope_lines(runbook: Runbook, planned: PlannedStep, values: Mapping[str, str]) -> list[str]:

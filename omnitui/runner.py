@@ -20,7 +20,7 @@ from omnitui import store
 from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
 from omnitui.actions.server import attach, watch_health
 from omnitui.claims import claimed
-from omnitui.errors import Blocked, JobError, OmniError
+from omnitui.errors import Blocked, JobError, OmniError, UsageError
 from omnitui.jobs.job import look_of
 from omnitui.jobs.stop import stop
 from omnitui.live import Board
@@ -223,7 +223,7 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
     seconds, begun = _since(began), time.monotonic()
     try:
         result = await ACTIONS[type(planned.step)](ctx, planned, attempt)
-    except JobError as error:
+    except (JobError, UsageError) as error:
         result = Failed(attempt=attempt, at=store.now(), reason=str(error))
     except StopAsked:
         stopped = Stopped(attempt=attempt, at=store.now(), reason="stopped by the operator")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -262,10 +263,11 @@ def repair(run: RunFolder) -> list[str]:
     else:
         return [f"{run.state} is sound; nothing to repair"]
     report = [reason]
-    state = store.replay(run)
     with store.locked(run, identity_of(os.getpid()), "operator"):
+        state = store.replay(run)
         if run.state.exists():
-            kept = run.state.with_name(f"state.toml.corrupt-{int(time.time())}")
+            names = (run.state.with_name(f"state.toml.corrupt-{number}") for number in count(1))
+            kept = next(name for name in names if not name.exists())
             run.state.rename(kept)
             report.append(f"the corrupt file is kept as {kept.name}")
         Owned(run, state).restore()

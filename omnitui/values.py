@@ -5,32 +5,41 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from omnitui.errors import UsageError
 from omnitui.model import RUN_WIDE, RunState
 from omnitui.plan import PlannedStep
 from omnitui.runbook.schema import Command, Environment, Runbook, Serve
-from omnitui.runbook.variables import expand
+from omnitui.runbook.variables import expand, resolved
 
 
 def of_scope(runbook: Runbook, state: RunState, scope: str, run_folder: Path) -> dict[str, str]:
     """All values in a scope, with references expanded; the narrower scope wins. Secrets are not among them."""
     series, _, label = scope.partition("/")
-    values = {
-        **state.variables,
-        **{
-            name: value
-            for wide in dict.fromkeys((f"{RUN_WIDE}/{RUN_WIDE}", f"{series}/{RUN_WIDE}", scope))
-            for name, value in state.handed.get(wide, {}).items()
-        },
+    known: dict[str, str] = {}
+    for wide in dict.fromkeys((f"{RUN_WIDE}/{RUN_WIDE}", f"{series}/{RUN_WIDE}", scope)):
+        known.update(state.handed.get(wide, {}))
+    known |= {
         "RUN_DIR": str(run_folder),
         "RUNBOOK": str(run_folder / "runbook"),
         "OMNITUI_PYTHON": sys.executable,
+        **({"SERIES": series} if series != RUN_WIDE else {}),
+        **({"PASS": label} if label != RUN_WIDE else {}),
     }
-    if series != RUN_WIDE:
-        values["SERIES"] = series
+    own = {name: value for name, value in state.variables.items() if name not in known}
+    values = resolved(own, known)
     if label != RUN_WIDE:
-        values["PASS"] = label
         values["OUT"] = expand(runbook.passes.out, values)
-    return {name: expand(value, values) for name, value in values.items()}
+        if not Path(values["OUT"]).is_absolute() or len(Path(values["OUT"]).parts) < 3:
+            raise UsageError(f"the output folder {values['OUT']!r} must be absolute and not at the root")
+    return values
+
+
+def port_of(text: str, values: Mapping[str, str]) -> int:
+    """The TCP port that a string of the runbook names. Raises `UsageError`."""
+    port = expand(text, values)
+    if not port.isdecimal() or not 0 < int(port) < 65536:
+        raise UsageError(f"{text} is {port!r}, no port between 1 and 65535; set it with --set in a new run")
+    return int(port)
 
 
 def script(environment: Environment, title: str, run: str, values: Mapping[str, str]) -> str:

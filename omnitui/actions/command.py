@@ -18,6 +18,8 @@ from omnitui.runbook.variables import expand
 from omnitui.values import command_of, script
 
 _COLLECT = 'exec "$OMNITUI_PYTHON" -m omnitui.results.collect "$RUN_DIR" "$SERIES/$PASS"'
+_LOST, _CUT = "(lost)", "(cut short)"
+"""Verdicts that come from the job itself; in brackets, so that no gate's word can be the same."""
 _SUMMARIZE = 'exec "$OMNITUI_PYTHON" -m omnitui results "$RUN_DIR"'
 
 
@@ -58,8 +60,8 @@ async def act_confirm(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
 
 async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates: tuple[Gate, ...]) -> Result:
     verdicts = await _run(ctx, planned, ctx.job(planned, attempt), run, gates)
-    if "lost" in verdicts:
-        return Crashed(attempt=attempt, at=store.now(), reason=verdicts["lost"].reason)
+    if _LOST in verdicts:
+        return Crashed(attempt=attempt, at=store.now(), reason=verdicts[_LOST].reason)
     if all(not isinstance(verdict, Red) for verdict in verdicts.values()):
         verdicts |= await decide(ctx, planned, attempt, gates)
     reds = [f"{word}: {verdict.reason}" for word, verdict in verdicts.items() if isinstance(verdict, Red)]
@@ -86,7 +88,7 @@ async def _run(
 
     def judged(exit_status: int | None = None, *, ended: bool = False) -> dict[str, Verdict]:
         reading = scanner.reading(exit_status, ended=ended)
-        verdicts = {word_of(gate): judge_output(gate, reading) for gate in outputs}
+        verdicts = {word_of(gate): ctx.masked(judge_output(gate, reading)) for gate in outputs}
         for word, verdict in verdicts.items():
             if ctx.board.show(planned.id, word, verdict):
                 ctx.owned.commit("gate", step=planned.id, word=word, verdict=verdict)
@@ -100,10 +102,10 @@ async def _run(
     scanner.read()
     status = job.folder.exit_status()
     if status is None and not why:
-        return {"lost": Red(_lost(job))}
+        return {_LOST: Red(_lost(job))}
     verdicts = judged(status, ended=True)
     if why:
-        verdicts["ended early"] = Red(why)
+        verdicts[_CUT] = Red(why)
     if scanner.leaks:
         ctx.owned.commit("leak", step=planned.id, attempt=job.folder.path.name, places=len(scanner.leaks))
     return verdicts
@@ -115,13 +117,7 @@ def _lost(job: Job) -> str:
 
 
 def _expanded(gate: Output, values: dict[str, str]) -> Output:
-    return Output(
-        word=gate.word,
-        pattern=gate.pattern,
-        equals=tuple(expand(value, values) for value in gate.equals),
-        refuse=gate.refuse,
-        exit=gate.exit,
-    )
+    return replace(gate, equals=tuple(expand(value, values) for value in gate.equals))
 
 
 def _hand_on(ctx: Context, planned: PlannedStep, attempt: int) -> None:

@@ -50,6 +50,13 @@ class Context:
         name = environment_of(self.runbook, planned.step).place
         return open_place(self.runbook.places.get(name, PlaceSpec()))
 
+    def masked(self, verdict: Verdict) -> Verdict:
+        """The verdict with every secret in its reason blanked."""
+        reason = verdict.reason
+        for secret in filter(None, self.secrets.values()):
+            reason = reason.replace(secret, "*" * 8)
+        return verdict if reason == verdict.reason else replace(verdict, reason=reason)
+
     def job(self, planned: PlannedStep, attempt: int) -> Job:
         """The job of an attempt, whether it has been started or not."""
         folder = JobFolder(self.owned.run.job(planned.id, attempt))
@@ -83,7 +90,7 @@ def passed(attempt: int, verdicts: Mapping[str, Verdict], *extra: str, already: 
     """Green with its evidence. Only verdicts that earned it make it green."""
     assert earned(verdicts)
     evidence = tuple(
-        word if verdict.reason == word else f"{word}: {verdict.reason}"
+        verdict.reason if word in (verdict.reason, "(stopped)") else f"{word}: {verdict.reason}"
         for word, verdict in verdicts.items()
         if isinstance(verdict, Green)
     )

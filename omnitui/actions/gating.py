@@ -28,6 +28,7 @@ from omnitui.plan import PlannedStep
 from omnitui.probes import gpu, listeners
 from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.variables import expand
+from omnitui.values import port_of
 
 Probe: TypeAlias = Callable[[], Reading]
 
@@ -45,7 +46,7 @@ class World:
 
 
 def _port(world: World, gate: PortFree) -> PortReading:
-    return listeners.look(int(expand(gate.port, world.values)))
+    return listeners.look(port_of(gate.port, world.values))
 
 
 def _gpus(world: World, gate: GpuFree) -> GpuReading:

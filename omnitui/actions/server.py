@@ -5,10 +5,10 @@ import time
 
 from omnitui.actions.context import Context, Result, RunningServer, StopAsked, failed, passed
 from omnitui.actions.gating import decide
-from omnitui.actions.watching import POLL_S
+from omnitui.actions.watching import POLL_S, keep_leaks
 from omnitui.gates import Green, HealthReading, Red, Unknown, Verdict, judge_ready
 from omnitui.jobs.job import Job, members, start
-from omnitui.jobs.output import tail
+from omnitui.jobs.output import Scanner, tail
 from omnitui.jobs.stop import stop
 from omnitui.model import ServerRecord
 from omnitui.plan import PlannedStep
@@ -17,7 +17,7 @@ from omnitui.probes.http import Client
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Serve, Server, Stop
 from omnitui.runbook.variables import expand
-from omnitui.values import command_of, script
+from omnitui.values import command_of, port_of, script
 
 _WATCH_S = 5.0
 """Between two looks at the health of a server under measurement; the pages' own loops use the same."""
@@ -57,7 +57,7 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     assert isinstance(step, Serve)
     spec = ctx.runbook.servers[step.server]
     values = ctx.values(planned)
-    port, model = int(expand(spec.port, values)), expand(spec.model, values)
+    port, model = port_of(spec.port, values), expand(spec.model, values)
     job = ctx.job(planned, attempt)
     if not job.folder.path.exists():
         busy = listeners.look(port)
@@ -73,14 +73,24 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     except StopAsked:
         await stop_server(ctx, step.server, 10.0)
         raise
+    _scan_for_secrets(ctx, job)
     if not isinstance(verdict, Green):
         await stop_server(ctx, step.server, 10.0)
+        _scan_for_secrets(ctx, job)
         last = tail(job.folder.log, 1)
         return failed(
             attempt, f"{spec.word}: {verdict.reason}" + (f"; its last line: {last[0][:200]}" if last else "")
         )
     watch_health(ctx, server, planned)
     return passed(attempt, {spec.word: verdict})
+
+
+def _scan_for_secrets(ctx: Context, job: Job) -> None:
+    if ctx.secrets:
+        scanner = Scanner(job.folder.log, (), (), tuple(ctx.secrets.values()))
+        while scanner.read():
+            pass
+        keep_leaks(scanner)
 
 
 def _below(ctx: Context, job: Job) -> str:
@@ -126,10 +136,11 @@ def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> N
     model = expand(spec.model, values)
 
     async def watch() -> None:
-        health = Health(server.job, int(expand(spec.port, values)), spec.health, "")
+        health = Health(server.job, port_of(spec.port, values), spec.health, "")
         try:
             while True:
                 await asyncio.wait({server.ended}, timeout=_WATCH_S)
+                _scan_for_secrets(ctx, server.job)
                 verdict = judge_ready(spec, "", await asyncio.to_thread(health.look))
                 if server.ended.done():
                     verdict = Red(f"the server died (exit status {server.job.folder.exit_status()})")
@@ -155,7 +166,7 @@ async def act_stop(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     report, survivors = await stop_server(ctx, step.server, step.grace_s)
     if survivors:
         return failed(attempt, f"still alive after KILL: pid {', '.join(map(str, survivors))}")
-    verdicts: dict[str, Verdict] = {"stopped": Green(report)}
+    verdicts: dict[str, Verdict] = {"(stopped)": Green(report)}
     verdicts |= await decide(ctx, planned, attempt, step.gates, survivors)
     reds = [f"{word}: {verdict.reason}" for word, verdict in verdicts.items() if isinstance(verdict, Red)]
     if reds:

@@ -9,6 +9,7 @@ from omnitui.actions.context import Context, StopAsked
 from omnitui.jobs.job import Job
 from omnitui.jobs.output import Scanner
 from omnitui.jobs.stop import is_group_empty, stop
+from omnitui.logfile import LEAKS
 from omnitui.store import replace_file
 
 POLL_S = 0.2
@@ -38,6 +39,7 @@ async def wait_job(
     refused = asyncio.Event()
 
     def look() -> None:
+        keep_leaks(scanner)
         if changed():
             refused.set()
 
@@ -63,8 +65,9 @@ async def wait_job(
     else:
         await stop(job, grace_s=10.0)
     # What it printed last has not been read yet.
-    scanner.read()
-    _keep_leaks(job, scanner)
+    while scanner.read():
+        pass
+    keep_leaks(scanner)
     if "ended" in names:
         dead = next((name for task, name in deaths.items() if task.done()), "")
         return f"server {dead} died while the step ran" if dead else ""
@@ -82,6 +85,7 @@ async def _leave_nothing(job: Job) -> None:
         await stop(job, grace_s=5.0)
 
 
-def _keep_leaks(job: Job, scanner: Scanner) -> None:
+def keep_leaks(scanner: Scanner) -> None:
+    """Write down where secrets stand in the log, so that whoever shows it can blank them without knowing them."""
     if scanner.leaks:
-        replace_file(job.folder.path / "leaks.json", json.dumps(scanner.leaks).encode(), durable=False)
+        replace_file(scanner.path.with_name(LEAKS), json.dumps(scanner.leaks).encode(), durable=False)

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omnitui.gates import OutputReading
+from omnitui.logfile import blanked, leaks_of
 from omnitui.runbook.schema import Output
 from omnitui.sanitise import plain
 
 _CHUNK = 1 << 20
+_BITE = 16 << 20
 _LONGEST_LINE = 1 << 16
+_LONGEST_SHOWN = 200
 
 
 @dataclass
@@ -29,6 +32,7 @@ class Scanner:
     offset: int = 0
     found: set[str] = field(default_factory=set)
     captures: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    matched: dict[str, str] = field(default_factory=dict)
     leaks: list[tuple[int, int]] = field(default_factory=list)
     """Byte ranges (offset, length) of secrets in the log."""
     _rest: bytes = b""
@@ -52,7 +56,8 @@ class Scanner:
                 self.offset, self._rest, self._before = 0, b"", b""
                 self.leaks.clear()
             begun = self.offset
-            while data := os.pread(fd, _CHUNK, self.offset):
+            # A flood must not keep the caller here for ever.
+            while self.offset - begun < _BITE and (data := os.pread(fd, _CHUNK, self.offset)):
                 self._take(data)
             return self.offset != begun
         finally:
@@ -64,7 +69,13 @@ class Scanner:
             self._lines(self._rest)
             self._rest = b""
         lost = ended and exit_status is None
-        return OutputReading(frozenset(self.found), dict(self.captures), exit_status, lost)
+        return OutputReading(
+            words=frozenset(self.found),
+            captures=dict(self.captures),
+            matched=dict(self.matched),
+            exit=exit_status,
+            lost=lost,
+        )
 
     def _take(self, data: bytes) -> None:
         self._find_secrets(data)
@@ -90,6 +101,7 @@ class Scanner:
         for text, compiled in self._compiled:
             if match := compiled.search(line):
                 self.captures[text] = tuple(group or "" for group in match.groups())
+                self.matched[text] = match[0].strip()[:_LONGEST_SHOWN]
 
     def _find_secrets(self, data: bytes) -> None:
         if not self._secrets:
@@ -116,6 +128,7 @@ def tail(path: Path, lines: int = 20) -> list[str]:
         data = os.pread(fd, _LONGEST_LINE, max(0, size - _LONGEST_LINE))
     finally:
         os.close(fd)
+    data = blanked(data, max(0, size - _LONGEST_LINE), leaks_of(path))
     found = [plain(line.rpartition("\r")[2] or line) for line in data.decode(errors="replace").split("\n")]
     return [line for line in found if line.strip()][-lines:]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import omnitui
-from omnitui.model import RunState
+from omnitui.model import RUN_WIDE, RunState
 from omnitui.places.local import boot_id
 
 
 def provenance(state: RunState, scope: str) -> dict[str, Any]:
     """The provenance of one pass, ready for TOML. Secrets are never among the variables."""
-    edited = sorted(key for key, record in state.steps.items() if record.edited and key.startswith(f"{scope}/"))
+    edited = sorted(key for key, record in state.steps.items() if record.edited and key.startswith(_scopes(scope)))
     found: dict[str, Any] = {
         "runbook": state.runbook,
         "runbook_sha256": state.runbook_sha256,
@@ -36,6 +36,11 @@ def provenance(state: RunState, scope: str) -> dict[str, Any]:
         "packages": packages(),
     }
     return found
+
+
+def _scopes(scope: str) -> tuple[str, ...]:
+    """The pass itself and the wider scopes whose steps it stands on."""
+    return (f"{scope}/", f"{scope.partition('/')[0]}/{RUN_WIDE}/", f"{RUN_WIDE}/{RUN_WIDE}/")
 
 
 def _cpu_model() -> str:

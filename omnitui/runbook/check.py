@@ -1,15 +1,16 @@
 """What the types cannot say: names that must exist, scripts that bash must accept, patterns that must compile."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import groupby
 from pathlib import Path
 
 from omnitui.errors import RunbookError
 from omnitui.runbook.load import FILE, load
 from omnitui.runbook.schema import (
     Command,
+    Confirm,
     Coverage,
     Environment,
     Output,
@@ -20,10 +21,10 @@ from omnitui.runbook.schema import (
     Step,
     Stop,
 )
+from omnitui.runbook.shell import script_problems
 from omnitui.runbook.variables import BUILT_IN, names_in, refusal, secret_names
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _SCRIPT = re.compile(r"\$\{?RUNBOOK\}?/([\w./-]+)")
 
 
@@ -34,11 +35,13 @@ def problems(folder: Path) -> list[RunbookError]:
     except RunbookError as error:
         return [error]
     found = [*_variables(runbook), *_schedules(runbook), *_environments(runbook), *_references(runbook)]
+    found += [*_servers(runbook), *_results(runbook)]
     for index, phase in enumerate(runbook.phases):
         found += _phase(folder, runbook, phase, f"phases[{index}]")
     found += _ids("phases", [phase.id for phase in runbook.phases])
     found += _ids("phases[].steps", [step.id for phase in runbook.phases for step in phase.steps])
     found += _ids("metrics", [metric.id for metric in runbook.metrics])
+    found += _ids("workloads", [workload.id for workload in runbook.workloads])
     return [RunbookError(folder / FILE, key, reason) for key, reason in found]
 
 
@@ -79,8 +82,46 @@ def _schedules(runbook: Runbook) -> Iterator[Problem]:
     known = {entry.partition("/")[2] for schedule in runbook.schedules for entry in schedule.order}
     for label in runbook.passes.unscored:
         yield from _known("passes.unscored", label, known, "pass")
-    if any(phase.per == "pass" for phase in runbook.phases) and not runbook.passes.out:
-        yield "passes.out", "passes need an output folder"
+    if any(phase.per == "pass" for phase in runbook.phases):
+        yield from _out(runbook)
+
+
+def _out(runbook: Runbook) -> Iterator[Problem]:
+    several = any(len({entry.partition("/")[0] for entry in one.order}) > 1 for one in runbook.schedules)
+    for name in ("PASS", *(["SERIES"] if several else [])):
+        if name not in names_in(runbook.passes.out):
+            yield "passes.out", f"must contain ${{{name}}}, or passes would share an output folder"
+
+
+def _servers(runbook: Runbook) -> Iterator[Problem]:
+    """A server lives within one block of phases: who needs it is told from the steps around it."""
+    for per, phases in groupby(runbook.phases, key=lambda phase: phase.per):
+        up: dict[str, str] = {}
+        for step in (step for phase in phases for step in phase.steps):
+            if isinstance(step, Serve | Stop) and step.server not in runbook.servers:
+                continue
+            if isinstance(step, Serve):
+                if step.server in up:
+                    yield f"steps.{step.id}.server", f"{step.server} is up already, since step {up[step.server]}"
+                up[step.server] = step.id
+            elif isinstance(step, Stop) and up.pop(step.server, None) is None:
+                yield f"steps.{step.id}.server", f"no step before this one starts {step.server}"
+        for name, step_id in up.items():
+            yield f"steps.{step_id}.server", f"no later step of the phases once a {per} stops {name}"
+
+
+def _results(runbook: Runbook) -> Iterator[Problem]:
+    paths = [(f"workloads.{w.id}.rows", w.rows) for w in runbook.workloads]
+    paths += [(f"workloads.{w.id}.checks", check.path) for w in runbook.workloads for check in w.checks]
+    paths += [(f"metrics.{metric.id}.path", metric.path) for metric in runbook.metrics]
+    if paths:
+        import jmespath  # noqa: PLC0415 - 13 ms that only a check needs
+
+        for key, path in paths:
+            try:
+                jmespath.compile(path)
+            except jmespath.exceptions.JMESPathError:
+                yield key, f"not a JMESPath: {path}"
 
 
 def _repeated(key: str, order: tuple[str, ...]) -> Iterator[Problem]:
@@ -94,7 +135,7 @@ def _environments(runbook: Runbook) -> Iterator[Problem]:
         key = f"environments.{name}"
         if environment.place != "host" or runbook.places:
             yield from _known(f"{key}.place", environment.place, {"host", *runbook.places}, "place")
-        yield from _script(f"{key}.prelude", environment.prelude, last_may_chain=False)
+        yield from script_problems(f"{key}.prelude", environment.prelude, last_may_chain=False)
 
 
 def _references(runbook: Runbook) -> Iterator[Problem]:
@@ -162,7 +203,7 @@ def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Probl
     if isinstance(step, Command) and step.satisfied_by:
         scripts.append(("satisfied_by.run", step.satisfied_by.run))
     for field, text in scripts:
-        yield from _script(f"{at}.{field}", text)
+        yield from script_problems(f"{at}.{field}", text)
         for name in _SCRIPT.findall(text):
             if not (folder / name).exists():
                 yield f"{at}.{field}", f"there is no {name} in the runbook's folder"
@@ -177,6 +218,8 @@ def _gates(runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:
             yield f"{at}.gates", f"{words.count(word)} gates are called {word}; give each a word of its own"
     for number, gate in enumerate(step.gates):
         where = f"{at}.gates[{number}]"
+        if isinstance(step, Serve | Confirm) or (isinstance(step, Stop) and isinstance(gate, Output)):
+            yield where, f"a {type(step).__name__.lower()} step is not judged by such a gate; it would be ignored"
         if isinstance(gate, Output):
             yield from _output(gate, where)
         elif isinstance(gate, Coverage) and not runbook.workloads:
@@ -193,48 +236,6 @@ def _output(gate: Output, at: str) -> Iterator[Problem]:
             f"{at}.equals",
             f"{len(gate.equals)} values for {re.compile(gate.pattern).groups} groups of the pattern",
         )
-
-
-def _script(key: str, text: str, *, last_may_chain: bool = True) -> Iterator[Problem]:
-    if not text:
-        return
-    result = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
-    if result.returncode:
-        yield key, f"bash does not accept it: {result.stderr.strip().splitlines()[-1]}"
-    lines = _commands(text)
-    for number, line in enumerate(lines, 1):
-        final = number == len(lines) and last_may_chain
-        if _chains(line) and not final:
-            yield (
-                key,
-                f"`{line.strip()[:60]}`: when the left side fails, bash goes on; write one command a line",
-            )
-
-
-def _chains(line: str) -> bool:
-    bare = re.sub(r"'[^']*'|\"[^\"]*\"|\[\[.*?\]\]|\(\(.*?\)\)", "", line)
-    return "&&" in bare and not re.match(r"\s*(if|elif|while|until)\b", bare)
-
-
-def _commands(text: str) -> list[str]:
-    """The command lines of a script: continuations joined, here-documents and comments left out."""
-    lines: list[str] = []
-    until = ""
-    pending = ""
-    for raw in text.splitlines():
-        if until:
-            until = "" if raw.strip() == until else until
-            continue
-        line = pending + raw
-        if line.endswith("\\"):
-            pending = line[:-1]
-            continue
-        pending = ""
-        if heredoc := _HEREDOC.search(line):
-            until = heredoc[1]
-        if line.strip() and not line.lstrip().startswith("#"):
-            lines.append(line)
-    return lines
 
 
 def _known(key: str, name: str, valid: set[str], kind: str) -> Iterator[Problem]:

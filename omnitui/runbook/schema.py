@@ -56,6 +56,8 @@ class Remedy(Part, frozen=True, kw_only=True):
 class Output(Part, tag="output", tag_field="gate", kw_only=True, frozen=True):
     """The output has `word` as a line of its own, or matches `pattern`, and the exit status fits."""
 
+    name: str = ""
+    """What a gate that waits for a pattern is called."""
     word: str = ""
     pattern: str = ""
     equals: tuple[str, ...] = ()

@@ -17,16 +17,27 @@ def names_in(text: str) -> list[str]:
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
-    """`text` with every `${NAME}` replaced; values may refer to each other, but not in a circle."""
-    for _ in range(16):
-        names = names_in(text)
-        if not names:
-            return text
-        missing = [name for name in names if name not in values]
-        if missing:
-            raise UsageError(f"variable {missing[0]} has no value; set it with --set {missing[0]}=...")
-        text = NAME.sub(lambda m: values[m[1]], text)
-    raise UsageError(f"variables refer to each other in a circle: {text[:80]}")
+    """`text` with every `${NAME}` replaced, once: what a value holds is not looked at again."""
+    missing = [name for name in names_in(text) if name not in values]
+    if missing:
+        raise UsageError(f"variable {missing[0]} has no value; set it with --set {missing[0]}=...")
+    return NAME.sub(lambda m: values[m[1]], text)
+
+
+def resolved(values: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """`values`, which may refer to each other and to `known` ones, with every reference replaced.
+
+    Raises `UsageError` for a reference to nothing, or for a circle.
+    """
+    found = dict(known)
+    waiting = dict(values)
+    while waiting:
+        ready = [name for name, text in waiting.items() if not set(names_in(text)) & waiting.keys()]
+        if not ready:
+            raise UsageError(f"variables refer to each other in a circle: {', '.join(waiting)}")
+        for name in ready:
+            found[name] = expand(waiting.pop(name), found)
+    return found
 
 
 def chosen(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
@@ -61,6 +72,8 @@ def refusal(runbook: Runbook, name: str, value: str) -> str:
         return f"{name}={value}: must match {variable.pattern} ({variable.help})"
     if "\0" in value or "\n" in value:
         return f"{name}: must be one line"
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        return f"{name}: is not valid UTF-8"
     return ""
 
 

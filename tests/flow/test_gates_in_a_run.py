@@ -94,7 +94,9 @@ def test_what_a_step_hands_on_reaches_later_steps(desk: Desk) -> None:
 
 @pytest.mark.parametrize("line", ["no equals sign", "2X=1", "X=${NOBODY_KNOWS_ME}"])
 def test_a_bad_line_handed_on_fails_the_step_and_is_shown(desk: Desk, line: str) -> None:
-    told = speak(desk, f"echo '{line}' >> $OMNITUI_ENV; echo DONE")
+    # `${NAME}` in the value of a variable would be expanded before bash sees it.
+    quoted = line.replace("${", "$'{'")
+    told = speak(desk, f"echo '{quoted}' >> $OMNITUI_ENV; echo DONE")
     assert told.code == 1
     assert "$OMNITUI_ENV" in red_reason(desk)
     assert line in red_reason(desk)

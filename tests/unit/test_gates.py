@@ -45,7 +45,8 @@ def printed(*words: str, exit_status: int | None = 0, lost: bool = False, **capt
 
 
 def matched(gate: Output, *groups: str, words: tuple[str, ...] = (), exit_status: int | None = 0) -> OutputReading:
-    return OutputReading(frozenset(words), {gate.pattern: groups}, exit_status)
+    text = {gate.pattern: f"seen {' '.join(groups)}"}
+    return OutputReading(frozenset(words), {gate.pattern: groups}, exit_status, matched=text)
 
 
 # -- output ----------------------------------------------------------------------------------------------------
@@ -70,14 +71,14 @@ def matched(gate: Output, *groups: str, words: tuple[str, ...] = (), exit_status
         (STRICT, printed("RUN_COMPLETE"), Green("RUN_COMPLETE")),
         (STRICT, printed("RUN_COMPLETE", "RUN_FAILED"), Red("printed RUN_FAILED")),
         (STRICT, printed("RUN_INCOMPLETE", exit_status=None), Red("printed RUN_INCOMPLETE")),
-        (COUNT, matched(COUNT, "20", "20"), Green(f"{SEEN} = 20, 20")),
+        (COUNT, matched(COUNT, "20", "20"), Green("seen 20 20")),
         (COUNT, matched(COUNT, "19", "20"), Red(f"exit status 0, but {SEEN} gave 19, 20 instead of 20, 20")),
         (COUNT, matched(COUNT, "20"), Red(f"exit status 0, but {SEEN} gave 20 instead of 20, 20")),
         (COUNT, printed(), Red(f"exit status 0, but no line matches {SEEN}")),
         (COUNT, matched(COUNT, "20", "20", exit_status=1), Red("exit status 1")),
-        (COUNT, matched(COUNT, "20", "20", exit_status=None), Unknown(f"printed {SEEN} = 20, 20; still running")),
-        (LOOSE, matched(LOOSE, "12"), Green(f"{LOOSE.pattern} = 12")),
-        (LOOSE, matched(LOOSE), Green(LOOSE.pattern)),
+        (COUNT, matched(COUNT, "20", "20", exit_status=None), Unknown("printed seen 20 20; still running")),
+        (LOOSE, matched(LOOSE, "12"), Green("seen 12")),
+        (LOOSE, matched(LOOSE), Green("seen ")),
         (BOTH, matched(BOTH, "nan"), Red("exit status 0, but DONE not printed")),
         (BOTH, matched(BOTH, "2", words=("DONE",)), Green("DONE")),
         (BOTH, printed("DONE"), Red(f"exit status 0, but no line matches {BOTH.pattern}")),

@@ -340,6 +340,6 @@ def test_provenance_names_the_run_and_the_edits_of_its_pass() -> None:
         there = there.with_step(step_id, StepRecord(edited="echo"))
     found = provenance(there, "a/1")
     assert (found["run"], found["pass"]) == ("20260102-030405-bench", "a/1")
-    assert found["edited_steps"] == ["a/1/client", "a/1/score"]
+    assert found["edited_steps"] == ["_/_/check", "a/1/client", "a/1/score"]
     assert found["packages"]["pytest"]
     assert found["host"]["cpus"]

@@ -8,7 +8,7 @@ from omnitui.errors import RunbookError, UsageError
 from omnitui.runbook.check import environment_of, problems
 from omnitui.runbook.load import FILE, available, digest, files_of, library, load, locate
 from omnitui.runbook.schema import Command, Environment, Output, Runbook, Variable
-from omnitui.runbook.variables import chosen, expand, names_in, refusal, secret_names
+from omnitui.runbook.variables import chosen, expand, names_in, refusal, resolved, secret_names
 
 HEAD = 'schema = 1\ntitle = "T"\nsummary = "S"\n'
 STEP = """
@@ -172,7 +172,7 @@ def test_the_runbooks_that_come_with_it_are_sound(name: str) -> None:
             "variables.WHO.default",
             "WHO=x: must be one of a",
         ),
-        (PASS + 'run = "true"\n[passes]\nout = "/r"', "schedules", "a runbook with passes needs one"),
+        (PASS + 'run = "true"\n[passes]\nout = "/r/${PASS}"', "schedules", "a runbook with passes needs one"),
         (PASSES.replace("a/1", "a") + PASS + 'run = "true"', "schedules[0].order", "'a' is not series/pass"),
         (
             PASSES.replace("a/2", "a/1") + PASS + 'run = "true"',
@@ -187,7 +187,7 @@ def test_the_runbooks_that_come_with_it_are_sound(name: str) -> None:
         (
             PASSES.replace('out = "/r/${SERIES}/${PASS}"', "") + PASS + 'run = "true"',
             "passes.out",
-            "passes need an output folder",
+            "must contain ${PASS}, or passes would share an output folder",
         ),
         (
             '[environments.e]\nplace = "bx"\n[places.box]',
@@ -410,7 +410,7 @@ def test_a_secret_is_never_among_the_values(secret: str) -> None:
 
 
 def test_references_are_expanded_in_any_depth() -> None:
-    assert expand("${A}/x", {"A": "${B}1", "B": "${C}2", "C": "3"}) == "321/x"
+    assert resolved({"A": "${B}1", "B": "${C}2"}, {"C": "3"}) == {"A": "321", "B": "32", "C": "3"}
     assert expand("$A ${} ${1} $${B}", {"B": "b"}) == "$A ${} ${1} $b"
     assert names_in("${A} $B ${C_1} ${2}") == ["A", "C_1"]
 
@@ -418,12 +418,12 @@ def test_references_are_expanded_in_any_depth() -> None:
 @pytest.mark.parametrize("values", [{"A": "${A}"}, {"A": "x${B}", "B": "${A}"}, {"A": "${A}${A}"}])
 def test_circles_are_told(values: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="in a circle"):
-        expand("${A}", values)
+        resolved(values, {})
 
 
 def test_a_missing_variable_is_named() -> None:
     with pytest.raises(UsageError, match="variable B has no value; set it with --set B="):
-        expand("${A}", {"A": "${B}"})
+        resolved({"A": "${B}"}, {})
 
 
 @given(st.text(), st.dictionaries(st.sampled_from("ABC"), st.text(), min_size=3))

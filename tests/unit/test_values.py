@@ -10,7 +10,7 @@ from omnitui.errors import UsageError
 from omnitui.model import RunState, StepRecord
 from omnitui.plan import find_step, lay_out
 from omnitui.runbook.schema import Environment
-from omnitui.values import command_of, of_scope, script, shell_rc
+from omnitui.values import command_of, of_scope, port_of, script, shell_rc
 from tests.unit.builders import ORDER, runbook, state
 
 BOOK = runbook()
@@ -68,9 +68,14 @@ def test_what_omnitui_sets_itself_cannot_be_handed_on() -> None:
     )
 
 
-def test_a_reference_to_nothing_is_told() -> None:
-    with pytest.raises(UsageError, match="variable NOBODY has no value"):
-        of("a/1", **{"a/1": {"X": "${NOBODY}"}})
+def test_what_a_script_handed_on_stands_as_it_is() -> None:
+    assert of("a/1", **{"a/1": {"X": "${NOBODY} $(date)"}})["X"] == "${NOBODY} $(date)"
+
+
+@pytest.mark.parametrize("port", ["", "x", "0", "65536", "80 ", "²"])
+def test_what_is_no_port_is_told(port: str) -> None:
+    with pytest.raises(UsageError, match="no port between 1 and 65535"):
+        port_of("${PORT}", {"PORT": port})
 
 
 # -- scripts ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,10 @@ from omnitui.ui.widgets.rows import Cell
 _NARROW = 100
 
 
+def _is_shown(active: ActiveBinding) -> bool:
+    return active.enabled and active.binding.show
+
+
 class KeyBar(Flow):
     """The last lines of a screen. Where they are short, keys of one group share one word."""
 
@@ -26,21 +30,18 @@ class KeyBar(Flow):
 
     def read_keys(self) -> None:
         """Show the keys that do something now; the help tells the others too."""
-        bindings = [one for one in self.screen.active_bindings.values() if one.enabled and one.binding.show]
+        # A binding of several keys is one entry each; the last one is the shortest to name.
+        bindings = {one.binding.action: one for one in self.screen.active_bindings.values() if _is_shown(one)}
         chips: list[Chip] = []
-        for group, members in groupby(bindings, key=self._group):
-            if group:
-                keys = [Chip((Cell(self._shown(one), "blue"),), one.binding.key) for one in members]
-                chips += [*keys[:-1], Chip((*keys[-1].cells, Cell(f" {group}", "muted")), keys[-1].key)]
-            else:
-                chips += [
-                    Chip(
-                        (Cell(self._shown(one), "blue"), Cell(f" {one.binding.description}", "muted")),
-                        one.binding.key,
-                    )
-                    for one in members
-                ]
+        for group, members in groupby(bindings.values(), key=self._group):
+            *rest, last = members
+            chips += [self._chip(one, "" if group else one.binding.description) for one in rest]
+            chips.append(self._chip(last, group or last.binding.description))
         self.show(chips)
+
+    def _chip(self, active: ActiveBinding, word: str) -> Chip:
+        key = Cell(self._shown(active), "blue")
+        return Chip((key, Cell(f" {word}", "muted")) if word else (key,), active.binding.key)
 
     def _shown(self, active: ActiveBinding) -> str:
         return self.app.get_key_display(active.binding)

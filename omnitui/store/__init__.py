@@ -1,0 +1,37 @@
+"""The run folder: its names, the one lock, the durable state, the journal and the requests.
+
+Whoever holds the lock holds the state: `owned()` gives the only object that can write it. Everybody else reads.
+The journal carries, with each event, the parts of the state that the event changed; replaying it rebuilds
+the state.
+"""
+
+from omnitui.store.files import make_folder, move_aside, replace_file
+from omnitui.store.folder import RunFolder, find, home, now, runs
+from omnitui.store.journal import ask, events, replay, take_requests
+from omnitui.store.lock import Holder, holder, locked
+from omnitui.store.owned import Owned, create, owned
+from omnitui.store.state_file import from_toml, read, to_toml
+
+__all__ = [
+    "Holder",
+    "Owned",
+    "RunFolder",
+    "ask",
+    "create",
+    "events",
+    "find",
+    "from_toml",
+    "holder",
+    "home",
+    "locked",
+    "make_folder",
+    "move_aside",
+    "now",
+    "owned",
+    "read",
+    "replace_file",
+    "replay",
+    "runs",
+    "take_requests",
+    "to_toml",
+]

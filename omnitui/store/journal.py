@@ -1,0 +1,66 @@
+"""The journal, replaying it, and what a live runner is asked."""
+
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from omnitui.errors import CorruptState
+from omnitui.model import RunState
+from omnitui.store.files import make_folder, replace_file
+from omnitui.store.folder import RunFolder, now
+
+
+def ask(run: RunFolder, request: str) -> None:
+    """Leave a request (`hold`, `stop`) for the live runner."""
+    make_folder(run.requests)
+    replace_file(run.requests / request, now().encode())
+
+
+def take_requests(run: RunFolder) -> set[str]:
+    """Consume what was asked."""
+    taken = set()
+    with suppress(FileNotFoundError):
+        for file in run.requests.iterdir():
+            if not file.name.startswith("."):
+                file.unlink(missing_ok=True)
+                taken.add(file.name)
+    return taken
+
+
+def events(run: RunFolder, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """The journal's whole lines from a byte offset on, and the offset after them. A broken line is left out."""
+    try:
+        with run.journal.open("rb") as file:
+            file.seek(offset)
+            data = file.read()
+    except FileNotFoundError:
+        return [], offset
+    whole, newline, _ = data.rpartition(b"\n")
+    found = []
+    for line in whole.split(b"\n"):
+        try:
+            event = msgspec.json.decode(line)
+        except msgspec.DecodeError:
+            continue
+        if isinstance(event, dict):
+            found.append(event)
+    return found, offset + len(whole) + len(newline)
+
+
+def replay(run: RunFolder) -> RunState:
+    """The state as the journal tells it. Raises `CorruptState` when even its beginning is gone."""
+    raw: dict[str, Any] = {}
+    lines, _ = events(run)
+    for line in lines:
+        for name, value in line.get("set", {}).items():
+            if name == "steps":
+                raw.setdefault("steps", {}).update(value)
+            else:
+                raw[name] = value
+    if "schedule" not in raw:
+        raise CorruptState(f"{run.journal} does not hold the beginning of the run; it cannot be rebuilt")
+    try:
+        return msgspec.convert(raw, RunState)
+    except msgspec.ValidationError as error:
+        raise CorruptState(f"{run.journal} does not fit ({error}); it cannot be rebuilt") from error

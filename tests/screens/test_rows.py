@@ -1,0 +1,110 @@
+import unicodedata
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from omnitui.ui.widgets.flow import Chip, Flow
+from omnitui.ui.widgets.row_list import RowList
+from omnitui.ui.widgets.rows import Cell, Row, RowLine
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
+EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J[/red] [/ \u202e\x9b2J\0\nend"
+
+
+class Rows(App[None]):
+    CSS = ".tone--muted { color: gray; } RowLine, Flow { height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield RowLine()
+        yield Flow()
+        yield RowList()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        self.chosen.append(message.key)
+
+    def on_flow_clicked(self, message: Flow.Clicked) -> None:
+        self.chosen.append(message.key)
+
+
+@asynccontextmanager
+async def shown(rows: list[Row]) -> AsyncIterator[tuple[Pilot[None], RowList]]:
+    async with Rows().run_test(size=(40, 12)) as pilot:
+        found = pilot.app.query_one(RowList)
+        found.show_rows(rows)
+        await pilot.pause()
+        yield pilot, found
+
+
+def named(*keys: str) -> list[Row]:
+    return [Row(key, (Cell(key or "a heading"),)) for key in keys]
+
+
+async def test_what_comes_from_outside_is_neither_obeyed_nor_read_as_markup() -> None:
+    async with shown([Row("evil", (Cell(EVIL),), (Cell(EVIL, "muted"),))]) as (pilot, rows):
+        pilot.app.query_one(RowLine).show(Row("", (Cell(EVIL),)))
+        pilot.app.query_one(Flow).show([Chip((Cell(EVIL),), "k")])
+        await pilot.pause()
+        lines = [
+            widget.render_line(0).text
+            for widget in (rows, pilot.app.query_one(RowLine), pilot.app.query_one(Flow))
+        ]
+        assert not any(unicodedata.category(char) in ("Cc", "Cf") for char in "".join(lines))
+        assert all("[/red] [/" in line for line in lines[1:])
+
+
+async def test_the_cursor_stays_on_its_row_when_others_come(until: Until) -> None:
+    async with shown(named("a", "b", "c")) as (pilot, rows):
+        await pilot.press("tab", "down", "down")
+        assert rows.key == "c"
+        rows.show_rows(named("new", "a", "b", "c"))
+        assert (rows.key, rows.cursor) == ("c", 3)
+        rows.show_rows(named("a"))
+        assert rows.key == "a"
+
+
+async def test_the_cursor_passes_over_rows_that_cannot_be_chosen() -> None:
+    async with shown(named("a", "", "b")) as (pilot, rows):
+        await pilot.press("tab", "down", "enter", "end", "home", "up")
+        assert rows.key == "a"
+        assert pilot.app.query_one(RowList).app.chosen == ["b"]  # type: ignore[attr-defined]
+
+
+async def test_the_cursor_is_brought_into_view(until: Until) -> None:
+    async with shown(named(*map(str, range(100)))) as (pilot, rows):
+        await pilot.press("tab", "end")
+        await until(lambda: rows.scroll_offset.y == 90)
+        assert rows.render_line(rows.size.height - 1).text.startswith("99")
+
+
+async def test_the_mouse_moves_the_cursor_and_then_chooses() -> None:
+    async with shown(named("a", "b")) as (pilot, rows):
+        await pilot.click(RowList, offset=(2, 1))
+        assert rows.key == "b"
+        await pilot.click(RowList, offset=(2, 1))
+        pilot.app.query_one(Flow).show([Chip((Cell("one"),), "1"), Chip((Cell("two"),), "2")])
+        await pilot.click(Flow, offset=(6, 0))
+        assert pilot.app.chosen == ["b", "2"]  # type: ignore[attr-defined]
+
+
+async def test_a_long_title_takes_the_room_of_a_piece_that_yields() -> None:
+    long = Row("a", (Cell("a title of thirty-two characters"),), (Cell("WORD_OF_A_GATE", yields=True), Cell("1s")))
+    async with shown([long]) as (_, rows):
+        assert rows.render_line(0).text.endswith("WORD_OF…1s")
+        assert rows.render_line(0).cell_length == 40
+
+
+async def test_chips_that_do_not_fit_are_counted() -> None:
+    async with shown([]) as (pilot, _):
+        flow = pilot.app.query_one(Flow)
+        flow.show([Chip((Cell(f"chip number {n}"),)) for n in range(9)])
+        await pilot.pause()
+        assert flow.has_class("-two")
+        assert [flow.render_line(y).text.rstrip() for y in (0, 1)] == [
+            "chip number 0  chip number 1",
+            "chip number 2  chip number 3  +5",
+        ]

@@ -1,0 +1,276 @@
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omnitui import store, supervise
+from omnitui.model import Asking, Failed, Passed, Skipped, Waiting
+from omnitui.store import RunFolder
+from omnitui.ui.app import OmniApp
+from omnitui.ui.screens.dialogs import ChoiceScreen, EditScreen, PromptScreen
+from omnitui.ui.screens.help import HelpScreen
+from omnitui.ui.screens.home import HomeScreen
+from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.widgets.banner import Banner
+from omnitui.ui.widgets.checklist import Checklist
+from omnitui.ui.widgets.flow import Flow
+from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.row_list import RowList
+from omnitui.ui.widgets.server_logs import ServerLogs
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, Static, TextArea
+
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
+TINY = Path(__file__).parents[1] / "data" / "runbooks" / "tiny"
+
+
+class Opened:
+    """An app on the Run screen of a run."""
+
+    def __init__(self, pilot: Pilot[Any], app: OmniApp, run: RunFolder) -> None:
+        self.pilot = pilot
+        self.app = app
+        self.run = run
+
+    @property
+    def screen(self) -> RunScreen:
+        (found,) = (one for one in self.app.screen_stack if isinstance(one, RunScreen))
+        return found
+
+    def status(self, step_id: str) -> object:
+        return store.read(self.run).step(step_id).status
+
+    def bar(self) -> str:
+        return text_of(self.screen.query_one("#gates", Flow))
+
+    def banner(self) -> str:
+        return str(self.screen.query_one(Banner).query_one(Static).content)
+
+
+def text_of(flow: Flow) -> str:
+    return "  ".join("".join(cell.text for cell in chip.cells) for chip in flow.chips)
+
+
+@asynccontextmanager
+async def opened(run: RunFolder, until: Until, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Opened]:
+    app = OmniApp(run)
+    async with app.run_test(size=size) as pilot:
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        await until(lambda: app.screen.query_one(Checklist).key != "")
+        yield Opened(pilot, app, run)
+
+
+async def test_a_running_run_shows_its_gates_its_logs_and_the_current_step(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until) as on:
+        assert on.screen.query_one(Checklist).key == "main/run1/client"
+        assert "✔ READY 127.0.0.1:8000 tiny 3 ms" in on.bar()
+        assert "○ PORT_FREE" in on.bar() and "STALE" not in on.bar()
+        server = on.screen.query_one(ServerLogs).query_one(LogView)
+        assert server.path == on.run.job("main/run1/server", 1) / "log"
+        assert on.screen.query_one("#output", LogView).path == on.run.job("main/run1/client", 1) / "log"
+        assert not on.screen.query_one(Banner).display
+        before = on.run.state.read_bytes()
+        await on.pilot.press("r", "a", "e", "s", "y", "R")
+        await on.pilot.press("x")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await on.pilot.press("escape", "escape")
+        await until(lambda: isinstance(on.app.screen, HomeScreen))
+        assert on.run.state.read_bytes() == before
+        assert not list(on.run.requests.iterdir())
+
+
+async def test_a_polled_gate_that_is_old_is_stale(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = RunScreen.clock()
+    monkeypatch.setattr(RunScreen, "clock", staticmethod(lambda: now + 30))
+    async with opened(fake_runs.make("running"), until) as on:
+        assert "◌ READY STALE 32s" in on.bar()
+
+
+async def test_a_red_gate_shows_why_what_helps_and_what_going_on_does(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until, size=(80, 24)) as on:
+        await until(
+            lambda: on.screen.query_one("#output").display and not on.screen.query_one("#checklist").display
+        )
+        assert "exit status 1" in on.banner() and "use the next pair of GPUs" in on.banner()
+        assert "Begin pass main/run1 again" in on.banner()
+        output = on.screen.query_one("#output", LogView)
+        await until(lambda: "out of memory" in output.render_line(1).text)
+        await on.pilot.press("escape")
+        assert on.screen.query_one("#checklist").display
+        await on.pilot.press("escape")
+        await until(lambda: isinstance(on.app.screen, HomeScreen))
+
+
+async def test_going_on_shows_both_plans_first(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[bool, str | None]] = []
+    monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: asked.append((one, where)))
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("a")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        shown = " ".join(str(static.content) for static in on.app.screen.query(Static))
+        assert "Begin pass main/run1 again" in shown and "left out of the averages" in shown
+        await on.pilot.press("escape")
+        assert not asked
+        await on.pilot.press("r")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        on.app.screen.query_one("#choice-place", Button).press()
+        await until(lambda: asked == [(True, "place")])
+
+
+async def test_a_question_is_answered_with_y(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[bool] = []
+    monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: started.append(one))
+    async with opened(fake_runs.make("asking"), until) as on:
+        assert "Have you read the licence" in on.banner()
+        await on.pilot.press("y")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await on.pilot.press("escape")
+        assert isinstance(on.status("_/_/agree"), Asking)
+        await on.pilot.press("y")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await on.pilot.press("enter")
+        await until(lambda: started == [False])
+        assert isinstance(on.status("_/_/agree"), Passed)
+
+
+async def test_a_step_is_skipped_with_a_reason(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("s")
+        await until(lambda: isinstance(on.app.screen, PromptScreen))
+        await on.pilot.press("enter")
+        assert isinstance(on.app.screen, PromptScreen)
+        on.app.screen.query_one(Input).value = "known [/ bad card"
+        await on.pilot.press("enter")
+        await until(lambda: isinstance(on.status("main/run1/server"), Skipped))
+        await until(lambda: on.screen.snapshot is not None and on.screen.snapshot.current is not None)
+        await until(lambda: on.screen.query_one(Checklist).key == "main/run1/client")
+
+
+async def test_a_command_is_edited(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("e")
+        await until(lambda: isinstance(on.app.screen, EditScreen))
+        editor = on.app.screen.query_one(TextArea)
+        assert editor.text == 'exec serve --port "$PORT"'
+        await on.pilot.press("escape")
+        assert not store.read(on.run).step("main/run1/server").edited
+        await on.pilot.press("e")
+        await until(lambda: isinstance(on.app.screen, EditScreen))
+        on.app.screen.query_one(TextArea).text = "exec serve --small"
+        await on.pilot.press("ctrl+s")
+        await until(lambda: store.read(on.run).step("main/run1/server").edited == "exec serve --small")
+        assert store.read(on.run).passes["main/run1"].marks
+
+
+async def test_a_pass_is_begun_again(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        results = on.run.path / "results" / "main" / "run1"
+        results.mkdir(parents=True)
+        await on.pilot.press("R")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await on.pilot.press("enter")
+        await until(lambda: isinstance(on.status("main/run1/server"), Waiting))
+        assert results.with_name("run1-incomplete").is_dir()
+
+
+async def test_secrets_are_asked_before_the_start(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, str]] = []
+    monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: given.append(dict(secrets)))
+    monkeypatch.delenv("TOKEN", raising=False)
+    run = supervise.make_run("demo", {"COMMIT": "5ed8a8d"}, None)
+    async with opened(run, until) as on:
+        await on.pilot.press("a")
+        await until(lambda: isinstance(on.app.screen, PromptScreen))
+        assert on.app.screen.query_one(Input).password
+        on.app.screen.query_one(Input).value = "hunter2"
+        await on.pilot.press("enter")
+        await until(lambda: given == [{"TOKEN": "hunter2"}])
+
+
+async def test_the_current_step_is_followed_until_the_user_moves(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        checklist = on.screen.query_one(Checklist)
+        await on.pilot.press("down")
+        assert checklist.key == "main/run1/client"
+        supervise.skip(on.run, "main/run1/server", "to see")
+        await until(lambda: on.screen.snapshot is not None and len(on.screen.snapshot.state.passes) == 1)
+        supervise.skip(on.run, "main/run1/client", "to see")
+        await until(lambda: "PORT_FREE" in on.bar() and checklist.rows != ())
+        assert checklist.key == "main/run1/client"
+        await on.pilot.press("f")
+        await until(lambda: checklist.key == "main/run1/stop")
+
+
+async def test_chapters_fold(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        checklist = on.screen.query_one(Checklist)
+        assert any(row.key == "main/run1/client" for row in checklist.rows)
+        await on.pilot.press("space")
+        assert not any(row.key == "main/run1/client" for row in checklist.rows)
+        await on.pilot.press("enter")
+        assert any(row.key == "main/run1/client" for row in checklist.rows)
+
+
+async def test_panes_are_tabs_where_there_is_little_room(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until, size=(80, 24)) as on:
+        tabs = on.screen.query_one("#tabs", Flow)
+        assert "Checklist" in text_of(tabs) and "Server log" in text_of(tabs)
+        assert not on.screen.query_one("#right").display
+        await on.pilot.press("l")
+        assert on.screen.query_one(ServerLogs).display and not on.screen.query_one("#checklist").display
+        await on.pilot.press("n")
+        assert on.screen.query_one("#notes").display
+        await on.pilot.click("#tabs", offset=(2, 0))
+        assert on.screen.query_one("#checklist").display
+        await on.pilot.resize_terminal(120, 40)
+        await until(lambda: on.screen.query_one("#right").display and on.screen.query_one(ServerLogs).display)
+        assert on.screen.query_one("#checklist").display
+
+
+async def test_attempts_open_their_own_output(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("i")
+        attempts = on.screen.query_one("#attempts", RowList)
+        assert [row.key for row in attempts.rows] == ["1"]
+        await on.pilot.press("enter")
+        assert on.screen.query_one("#output").display and not attempts.display
+
+
+async def test_the_help_lists_every_key(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("question_mark")
+        await until(lambda: isinstance(on.app.screen, HelpScreen))
+        text = "\n".join(str(static.content) for static in on.app.screen.query(Static))
+        for meaning in ("Run the next step and stop", "Stop the step at work", "A shell in the step", "Go back"):
+            assert meaning in text
+        await on.pilot.press("escape")
+        assert isinstance(on.app.screen, RunScreen)
+
+
+async def test_a_corrupt_run_is_told_as_such(fake_runs: Any, until: Until) -> None:
+    app = OmniApp(fake_runs.make("corrupt"))
+    async with app.run_test():
+        await until(lambda: any(banner.display for banner in app.screen.query(Banner)))
+        assert "omnitui repair" in str(app.screen.query_one(Banner).query_one(Static).content)
+
+
+async def test_a_real_run_is_driven_by_keys(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(supervise.make_run(str(TINY), {}, None), until) as on:
+        await on.pilot.press("r")
+        await until(lambda: isinstance(on.status("_/_/hello"), Passed) and store.holder(on.run) is None)
+        await until(lambda: on.screen.snapshot is not None and on.screen.snapshot.outcome == "held")
+        assert isinstance(on.status("_/_/again"), Waiting)
+        await on.pilot.press("a")
+        await until(lambda: on.screen.snapshot is not None and on.screen.snapshot.outcome == "failed")
+        assert isinstance(on.status("_/_/fail"), Failed)
+        assert "DONE not printed" in on.banner()
+        await until(lambda: not supervise._CHILDREN)
