@@ -10,9 +10,8 @@ import os
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-import click
 import typer
 
 from omnitui import __version__, headless, store, supervise
@@ -63,13 +62,17 @@ class TableFormat(StrEnum):
     md = "md"
 
 
+# Newer Typers carry a click of their own, so the base of their errors is found through one of them.
+_ClickException = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
+
+
 def run_cli(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
         result = app(arguments, standalone_mode=False)
-    except click.exceptions.Abort:
+    except typer.Abort:
         return 130
-    except click.ClickException as error:
+    except _ClickException as error:
         error.show()
         return UsageError.exit_code
     except OmniError as error:

@@ -15,7 +15,7 @@ from omnitui.gates import Green, Moot, Red, Unknown, Verdict
 from omnitui.store import RunFolder
 
 Kind = Literal["green", "red", "unknown", "moot"]
-_AT_MOST_EVERY_S = 0.5
+_AT_MOST_EVERY_S = 1.0
 
 
 class Shown(Struct, frozen=True):
@@ -44,7 +44,7 @@ def kind_of(verdict: Verdict) -> Kind:
 
 
 class Board:
-    """What the runner shows. Verdicts that change are written at once, mere figures twice a second at most."""
+    """What the runner shows. Verdicts that change are written at once, mere figures once a second at most."""
 
     def __init__(self, run: RunFolder) -> None:
         self._run = run
@@ -52,12 +52,12 @@ class Board:
         self._written = 0.0
         self._dirty = False
 
-    def show(self, about: str, word: str, verdict: Verdict) -> bool:
-        """Show a gate; True when its verdict is another than before."""
+    def show(self, about: str, word: str, verdict: Verdict, *, by_reason: bool = False) -> bool:
+        """Show a gate; True when its verdict is another than before (or, `by_reason`, when its reason is)."""
         before = self._shown.get((about, word))
         shown = Shown(word, about, kind_of(verdict), verdict.reason, time.time())
         self._shown[about, word] = shown
-        changed = before is None or before.kind != shown.kind
+        changed = before is None or before.kind != shown.kind or (by_reason and before.reason != shown.reason)
         self._dirty = True
         self.flush(force=changed)
         return changed

@@ -237,7 +237,9 @@ def redo(plan: Plan, state: RunState, scope: str) -> Resume:
 
 def _redo_pass(plan: Plan, state: RunState, step: PlannedStep, world: World, before: tuple[str, ...]) -> Resume:
     steps = [planned for planned in plan if planned.scope == step.scope]
-    reset = tuple(planned.id for planned in steps if planned.id in state.steps)
+    # A table that was printed with the old pass is printed again.
+    tables = [planned for planned in plan if isinstance(planned.step, Summarize)]
+    reset = tuple(planned.id for planned in (*steps, *tables) if planned.id in state.steps)
     servers = tuple(sorted(world.live_servers))
     lines = [*before, *(f"Stop server {name}." for name in servers)]
     lines.append(f"Move the output of {step.scope} aside as -incomplete; nothing is deleted.")

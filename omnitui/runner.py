@@ -115,6 +115,7 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
         decided = resume(plan, owned.state, world, in_place)
         handoff.begun()
         owned.commit("runner_started", pid=os.getpid(), kind=decided.kind, lines=decided.lines)
+        _heed_signals(ctx)
         requests = asyncio.create_task(_requests(ctx))
         outcome: Outcome = "interrupted"
         try:
@@ -138,12 +139,16 @@ async def _gpu_names(gpus: str) -> list[str]:
     return [f"gpu-{card.uuid}" for card in reading.cards]
 
 
-async def _requests(ctx: Context) -> None:
-    """Take requests as they come; TERM means stop."""
+def _heed_signals(ctx: Context) -> None:
+    """TERM means stop. What is ignored here would be ignored in every job as well; what is handled is not."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ctx.stop_asked.set)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    loop.add_signal_handler(signal.SIGHUP, lambda: None)
+
+
+async def _requests(ctx: Context) -> None:
+    """Take requests as they come."""
     store.make_folder(ctx.owned.run.requests)
     with ctx.changes.of(ctx.owned.run.requests) as change:
         while True:

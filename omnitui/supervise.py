@@ -17,9 +17,20 @@ from msgspec.structs import replace
 from omnitui import errors, store
 from omnitui.errors import CorruptState, OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
-from omnitui.model import SCHEMA, Asking, Passed, PassRecord, RunState, Skipped, StepRecord, ended_attempt
+from omnitui.model import (
+    SCHEMA,
+    Asking,
+    Passed,
+    PassRecord,
+    Running,
+    RunState,
+    Skipped,
+    StepRecord,
+    Stopped,
+    ended_attempt,
+)
 from omnitui.places.local import identity_of
-from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, redo, schedule_of
+from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, redo, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Confirm
@@ -146,8 +157,35 @@ def stop_run(run: RunFolder, patience_s: float = 90.0) -> str:
 
 def _stop_left_overs(run: RunFolder) -> str:
     with acting(run) as owned:
-        stopped = _stop_servers(owned)
-    return f"stopped server {', '.join(stopped)}" if stopped else "nothing was running"
+        stopped = [*_stop_orphan(owned), *(f"server {name}" for name in _stop_servers(owned))]
+    return f"stopped {', '.join(stopped)}" if stopped else "nothing was running"
+
+
+def _stop_orphan(owned: Owned) -> list[str]:
+    """Stop the job that a dead runner left at work; its step then reads as stopped. The step's title."""
+    import asyncio  # noqa: PLC0415 - only these rare decisions need it
+
+    from omnitui.jobs.job import look_of  # noqa: PLC0415
+    from omnitui.jobs.stop import stop  # noqa: PLC0415
+    from omnitui.world import job_of  # noqa: PLC0415
+
+    runbook = load.load(owned.run.runbook)
+    step = next_step(lay_out(runbook, owned.state.schedule), owned.state)
+    record = owned.state.step(step.id) if step else StepRecord()
+    if step is None or not isinstance(record.status, Running):
+        return []
+    job = job_of(owned.run, runbook, step, record.status.attempt)
+    alive = [one for one in (job, look_of(job)) if one.fact() == "alive"]
+    for one in alive:
+        done = asyncio.run(stop(one, 30.0))
+        if done.survivors:
+            raise OmniError(f"{step.id} is still alive: pid {', '.join(map(str, done.survivors))}")
+    if not alive:
+        return []
+    ended = Stopped(attempt=record.status.attempt, at=store.now(), reason="stopped by the operator")
+    after = owned.state.with_step(step.id, ended_attempt(record, record.status.since, 0.0, ended))
+    owned.commit("step_ended", after, step=step.id, by=user())
+    return [f"“{step.step.title}”"]
 
 
 def _stop_servers(owned: Owned) -> list[str]:
@@ -173,6 +211,7 @@ def redo_pass(run: RunFolder, scope: str) -> list[Path]:
     with acting(run) as owned:
         plan = lay_out(runbook, owned.state.schedule)
         decided = redo(plan, owned.state, scope)
+        _stop_orphan(owned)
         _stop_servers(owned)
         out = of_scope(runbook, owned.state, scope, run.path)["OUT"]
         moved = store.move_aside([Path(out), run.pass_folder(scope)])
@@ -218,6 +257,7 @@ def skip(run: RunFolder, step_id: str, reason: str) -> None:
     runbook = load.load(run.runbook)
     with acting(run) as owned:
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
+        _stop_orphan(owned)
         record = owned.state.step(step_id)
         if is_done(record.status):
             raise UsageError(f"{step_id} is done already")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from omnitui.errors import UsageError
-from omnitui.jobs.job import Job, JobFolder, members
+from omnitui.jobs.job import Job, JobFolder
 from omnitui.model import Running, RunState, marker
 from omnitui.places import open_place
 from omnitui.plan import Plan, PlannedStep, World, find_step, next_step
@@ -34,7 +34,8 @@ def server_jobs(
 def observe(run: RunFolder, runbook: Runbook, plan: Plan, state: RunState) -> World:
     """Look at everything that decides how a run resumes. Changes nothing."""
     servers = server_jobs(run, runbook, plan, state)
-    live = frozenset(name for name, (_, job) in servers.items() if job.leader_lives() or members(job))
+    # A worker that outlived its server's own process serves nobody.
+    live = frozenset(name for name, (_, job) in servers.items() if job.leader_lives())
     changed = source_changed(state)
     step = next_step(plan, state)
     status = state.step(step.id).status if step else None

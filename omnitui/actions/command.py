@@ -90,7 +90,8 @@ async def _run(
         reading = scanner.reading(exit_status, ended=ended)
         verdicts = {word_of(gate): ctx.masked(judge_output(gate, reading)) for gate in outputs}
         for word, verdict in verdicts.items():
-            if ctx.board.show(planned.id, word, verdict):
+            # A word that was printed is told at once, though the step has not ended.
+            if ctx.board.show(planned.id, word, verdict, by_reason=True):
                 ctx.owned.commit("gate", step=planned.id, word=word, verdict=verdict)
         return verdicts
 

@@ -20,6 +20,8 @@ class Answer(Struct, frozen=True):
     latency_s: float = 0.0
     body: bytes = b""
     error: str = ""
+    refused: bool = False
+    """Nobody listens on the port."""
 
 
 class Client:
@@ -47,6 +49,9 @@ class Client:
         except TimeoutError:
             self._connection.close()
             return Answer(latency_s=time.monotonic() - begun, error=f"no answer within {self._timeout_s:g} s")
+        except ConnectionRefusedError as error:
+            self._connection.close()
+            return Answer(error=str(error), refused=True)
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             return Answer(error=str(error) or type(error).__name__)

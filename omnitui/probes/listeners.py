@@ -14,7 +14,7 @@ _LISTEN = "0A"
 def look(port: int, ours: Iterable[int] = (), proc: Path = Path("/proc/self")) -> PortReading:
     """The listeners of `port` in the network of `proc`; `ours` are the pids that count as our own."""
     try:
-        sockets = [entry for table in ("tcp", "tcp6") for entry in _table(proc / "net" / table, port)]
+        sockets = _sockets(port, proc)
     except OSError as error:
         return PortReading(port, error=f"the listen table cannot be read: {error}")
     if not sockets:
@@ -22,6 +22,10 @@ def look(port: int, ours: Iterable[int] = (), proc: Path = Path("/proc/self")) -
     mine = tuple(ours)
     owners = _owners({inode for _, inode in sockets}, mine)
     return PortReading(port, tuple(_listener(address, owners.get(inode), mine) for address, inode in sockets))
+
+
+def _sockets(port: int, proc: Path) -> list[tuple[str, str]]:
+    return [entry for table in ("tcp", "tcp6") for entry in _table(proc / "net" / table, port)]
 
 
 def _table(path: Path, port: int) -> list[tuple[str, str]]:

@@ -2,17 +2,26 @@
 
 import os
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Protocol
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from omnitui.store import RunFolder
 from omnitui.ui.leaving import leave_on_signals
 from omnitui.ui.messages import RunbookChosen, RunChosen, RunMade
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
+
+
+class HasPath(Protocol):
+    """A run's folder; importing its own type would delay the first paint."""
+
+    @property
+    def path(self) -> Path:
+        """Where the run lies."""
+        ...
 
 
 class OmniApp(App[int]):
@@ -27,7 +36,7 @@ class OmniApp(App[int]):
         Binding("q", "quit", "quit", tooltip="Leave the app; runs go on without it"),
     ]
 
-    def __init__(self, run: RunFolder | None = None, runbook: str | None = None) -> None:
+    def __init__(self, run: HasPath | None = None, runbook: str | None = None) -> None:
         super().__init__()
         # Log output is the only thing that moves.
         self.animation_level = "none"
@@ -44,7 +53,7 @@ class OmniApp(App[int]):
     def on_mount(self) -> None:
         """Open what was asked for on the command line."""
         if self._run_first:
-            self.post_message(RunChosen(self._run_first))
+            self.post_message(RunChosen(self._run_first.path))
         elif self._runbook_first:
             self.post_message(RunbookChosen(self._runbook_first))
 
@@ -56,15 +65,11 @@ class OmniApp(App[int]):
 
     def on_run_chosen(self, message: RunChosen) -> None:
         """Open the Run screen."""
-        from omnitui.ui.screens.run import RunScreen  # noqa: PLC0415 - not needed for the first paint
-
-        self.push_screen(RunScreen(message.run))
+        self.push_screen(_run_screen(message))
 
     def on_run_made(self, message: RunMade) -> None:
         """Put the Run screen in the place of the New run screen."""
-        from omnitui.ui.screens.run import RunScreen  # noqa: PLC0415 - not needed for the first paint
-
-        self.switch_screen(RunScreen(message.run, dict(message.secrets)))
+        self.switch_screen(_run_screen(message))
 
     def action_toggle_theme(self) -> None:
         """Dark or light."""
@@ -94,7 +99,14 @@ class OmniApp(App[int]):
         return press
 
 
-def open_app(run: RunFolder | None = None, runbook: str | None = None) -> int:
+def _run_screen(message: RunChosen) -> Screen[None]:
+    from omnitui.store import RunFolder  # noqa: PLC0415 - not needed for the first paint
+    from omnitui.ui.screens.run import RunScreen  # noqa: PLC0415
+
+    return RunScreen(RunFolder(message.run), dict(message.secrets))
+
+
+def open_app(run: HasPath | None = None, runbook: str | None = None) -> int:
     """Open the app, on the Run screen of `run` or the New run screen of `runbook`. The exit code."""
     # They would fix the size that Textual sees.
     for name in ("COLUMNS", "LINES"):

@@ -62,13 +62,13 @@ class RunList:
             state = store.read(run)
             plan = self._plans.setdefault(run.name, lay_out(load.load(run.runbook), state.schedule))
         except CorruptState:
-            return RunRow(run, run.name, "corrupt", f"rebuild it with: omnitui repair {run.name}", 0, 0, at)
+            return RunRow(run.path, run.name, "corrupt", f"rebuild it with: omnitui repair {run.name}", 0, 0, at)
         except OmniError as error:
-            return RunRow(run, run.name, "unreadable", str(error), 0, 0, at)
+            return RunRow(run.path, run.name, "unreadable", str(error), 0, 0, at)
         step = next_step(plan, state)
         where = "" if step is None else f"{'' if step.label == '_' else step.scope + ' · '}{step.step.title}"
         done = sum(is_done(state.step(planned.id).status) for planned in plan)
-        return RunRow(run, state.title, outcome(plan, state, alive), where, done, len(plan), at)
+        return RunRow(run.path, state.title, outcome(plan, state, alive), where, done, len(plan), at)
 
 
 def _changed_at(path: Path) -> float:

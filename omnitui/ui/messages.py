@@ -1,18 +1,19 @@
 """What workers end in and what screens ask the app for. Only frozen values travel.
 
-What the Run screen alone sends itself is in `run_messages`: its types would delay the first paint.
+What the Run screen alone sends itself is in `run_messages`: its types would delay the first paint. For the same
+reason runs are named by their folders here, and rows are tuples.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from msgspec import Struct
 from textual.message import Message
 
 from omnitui.errors import OmniError
-from omnitui.store import RunFolder
 
 
-class RunbookRow(Struct, frozen=True):
+class RunbookRow(NamedTuple):
     """A runbook that came with OmniTUI; `error` says why it cannot be read."""
 
     name: str
@@ -21,10 +22,10 @@ class RunbookRow(Struct, frozen=True):
     error: str = ""
 
 
-class RunRow(Struct, frozen=True):
+class RunRow(NamedTuple):
     """A run as the list of runs shows it. `at` is when it last changed, in seconds since the epoch."""
 
-    run: RunFolder
+    run: Path
     title: str
     outcome: str
     where: str
@@ -73,7 +74,7 @@ class RunbookChosen(Message):
 class RunChosen(Message):
     """The Run screen of this run is wanted, with secrets that were typed in already."""
 
-    run: RunFolder
+    run: Path
     secrets: tuple[tuple[str, str], ...] = ()
 
 

@@ -12,7 +12,8 @@ from omnitui.model import RUN_WIDE, Asking, Crashed, Failed, Passed, Running, Sk
 from omnitui.plan import PlannedStep, is_done
 from omnitui.runbook.schema import Collect, Output, Runbook, Serve, Step
 from omnitui.snapshot import Snapshot
-from omnitui.ui.signs import GATES, OUTCOMES, Sign, ago, clock_span, epoch, of_status, span
+from omnitui.ui.signs import GATES, OUTCOMES, Sign, ago, clock_span, epoch, span
+from omnitui.ui.statuses import of_status
 from omnitui.ui.widgets.flow import Chip
 from omnitui.ui.widgets.rows import Cell, Row
 

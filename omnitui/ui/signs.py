@@ -2,17 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal, assert_never
-
-from msgspec import Struct
-
-from omnitui.model import Asking, Crashed, Failed, Passed, Running, Skipped, Status, Stopped, Waiting
+from typing import Literal, NamedTuple
 
 Tone = Literal["", "strong", "muted", "green", "red", "warn", "blue"]
 """What a piece of text is drawn as; each widget names a theme colour for it."""
 
 
-class Sign(Struct, frozen=True):
+class Sign(NamedTuple):
     """How a state is shown."""
 
     symbol: str
@@ -42,28 +38,6 @@ GATES: Mapping[str, Sign] = {
     "stale": Sign("◌", "STALE", "warn"),
 }
 """How a gate was read."""
-
-
-def of_status(status: Status, *, alive: bool = True) -> Sign:
-    """The sign of a step. One that reads as running while no runner is `alive` has lost it."""
-    match status:
-        case Waiting():
-            return Sign("○", "waiting", "muted")
-        case Running():
-            return Sign("▶", "running", "blue") if alive else Sign("◌", "lost its runner", "warn")
-        case Passed():
-            return Sign("✔", "already true" if status.already else "passed", "green")
-        case Failed():
-            return Sign("✘", "failed", "red")
-        case Stopped():
-            return Sign("■", "stopped", "warn")
-        case Crashed():
-            return Sign("✘", "crashed", "red")
-        case Skipped():
-            return Sign("–", "skipped", "muted")
-        case Asking():
-            return Sign("?", "asks", "warn")
-    assert_never(status)
 
 
 def epoch(stamp: str) -> float:

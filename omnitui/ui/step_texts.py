@@ -12,7 +12,7 @@ from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Collect, Command, Confirm, Environment, Runbook, Serve, Step, Stop, Summarize
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot
-from omnitui.ui.signs import of_status
+from omnitui.ui.statuses import of_status
 from omnitui.ui.widgets.rows import Cell, Row
 from omnitui.values import command_of
 

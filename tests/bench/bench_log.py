@@ -1,28 +1,22 @@
-"""What a log pane costs: `python tests/bench/bench_log.py [FOLDER]`; the folder needs 2.5 GiB.
+"""What a log pane costs: `python -m tests.bench.bench_log [FOLDER]`; the folder needs 2.5 GiB.
 
 Apps run in pseudo-terminals of their own. What a 1 GiB log adds is told as the difference to a minimal Textual
 app, the two started in turn.
 """
 
 import argparse
-import fcntl
-import os
-import pty
 import random
-import select
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from omnitui.logfile import LineCount, LogFile, count_lines
+
+from tests.bench.measuring import Figure, median_difference, percentile, running
 
 GIB = 1024**3
 MIB = 1024**2
@@ -64,85 +58,6 @@ with open(path, "ab", buffering=0) as log:
 """
 
 
-@dataclass(frozen=True)
-class Figure:
-    name: str
-    value: float
-    unit: str
-    target: float
-    at_least: bool = False
-
-    @property
-    def ok(self) -> bool:
-        return self.value >= self.target if self.at_least else self.value <= self.target
-
-    def __str__(self) -> str:
-        sign = ">=" if self.at_least else "<="
-        return f"{self.name} {self.value:.3f} {self.unit} {sign}{self.target:g} {'ok' if self.ok else 'over'}"
-
-
-class Terminal:
-    """A program in a pseudo-terminal of 120 by 40."""
-
-    def __init__(self, source: str, *arguments: str) -> None:
-        self.screen, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-        environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
-        self.started_s = time.perf_counter()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", source, *arguments],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            env={**environment, "TERM": "xterm-256color"},
-        )
-        os.close(slave)
-
-    def wait_for(self, text: str, timeout_s: float = 30.0) -> float:
-        """Return when `text` was drawn, on the clock of `time.perf_counter`."""
-        seen, deadline_s = b"", time.perf_counter() + timeout_s
-        while time.perf_counter() < deadline_s:
-            if select.select([self.screen], [], [], 0.5)[0]:
-                seen = seen[-len(text) * 4 :] + os.read(self.screen, 65536)
-                if text.encode() in seen:
-                    return time.perf_counter()
-        raise TimeoutError(f"{text!r} was not drawn within {timeout_s} s; last seen {seen[-200:]!r}")
-
-    def drain(self, for_s: float) -> None:
-        deadline_s = time.perf_counter() + for_s
-        while (left_s := deadline_s - time.perf_counter()) > 0:
-            if select.select([self.screen], [], [], left_s)[0]:
-                os.read(self.screen, 65536)
-
-    def press(self, key: bytes) -> float:
-        pressed_s = time.perf_counter()
-        os.write(self.screen, key)
-        return pressed_s
-
-    def peak_mib(self) -> float:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
-
-    def cpu_s(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self.screen)
-
-
-@contextmanager
-def running(source: str, *arguments: str) -> Iterator[Terminal]:
-    terminal = Terminal(source, *arguments)
-    try:
-        yield terminal
-    finally:
-        terminal.close()
-
-
 def make_log(path: Path, size: int) -> int:
     """Write about `size` bytes, which then are in the page cache, and return the number of lines."""
     line = b'INFO:     127.0.0.1:50222 - "POST /v1/chat/completions HTTP/1.1" 200 OK in 123.4 ms\n'
@@ -175,10 +90,6 @@ def opening(log: Path, lines: int) -> Iterator[Figure]:
     yield Figure("log_open_ratio", statistics.median(app / minimal for minimal, app in paint_s), "x", 1.4)
     yield Figure("log_open_extra_peak_memory", median_difference(peak_mib), "MiB", 10)
     yield Figure("log_line_count_shown_after_paint", statistics.median(counted_s), "s", 2)
-
-
-def median_difference(pairs: list[tuple[float, float]]) -> float:
-    return statistics.median(second - first for first, second in pairs)
 
 
 def counting(log: Path, lines: int) -> Iterator[Figure]:
@@ -231,10 +142,6 @@ def keys_while_growing(log: Path, lines_s: int) -> Iterator[Figure]:
     yield Figure(f"log_growing_{lines_s}_key_to_paint_p95", percentile(took_ms, 95), "ms", 50)
     yield Figure(f"log_growing_{lines_s}_cpu_at_20_keys_a_second", busy * 100, "%", 25)
     yield Figure(f"log_growing_{lines_s}_cpu_following", following * 100, "%", 25)
-
-
-def percentile(values: list[float], percent: int) -> float:
-    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
 def measure(folder: Path) -> Iterator[Figure]:

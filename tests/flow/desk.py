@@ -1,17 +1,19 @@
 """The operator's desk: the real command line, a home of its own, and eyes for what is alive."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omnitui import store
+from omnitui import store, supervise
+from omnitui.cli import run_cli
 from omnitui.jobs.job import JobFolder
 from omnitui.model import MARKER, RunState
 from omnitui.places import Local
@@ -41,15 +43,21 @@ class Desk:
     home: Path
     port: int
     control: Path
-    env: dict[str, str] = field(default_factory=dict)
     _open: list["subprocess.Popen[str]"] = field(default_factory=list)
 
     # -- the command line --------------------------------------------------------------------------------------
 
-    def omnitui(self, *arguments: str, before: tuple[str, ...] = (), env: Mapping[str, str] | None = None) -> Told:
-        """Run a verb to its end."""
-        process = self.begin(*arguments, before=before, env=env)
-        return self.end(process)
+    def omnitui(self, *arguments: str) -> Told:
+        """Run a verb to its end, in this process: a new one would spend most of its time on imports."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run_cli(list(arguments))
+        supervise.reap()
+        return Told(code, out.getvalue(), err.getvalue())
+
+    def process(self, *arguments: str, before: tuple[str, ...] = (), env: Mapping[str, str] | None = None) -> Told:
+        """Run a verb to its end in a process of its own."""
+        return self.end(self.begin(*arguments, before=before, env=env))
 
     def begin(
         self, *arguments: str, before: tuple[str, ...] = (), env: Mapping[str, str] | None = None
@@ -61,7 +69,7 @@ class Desk:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **self.env, **(env or {})},
+            env={**os.environ, **(env or {})},
         )
         self._open.append(process)
         return process
@@ -78,15 +86,15 @@ class Desk:
         sets = [f"--set={name}={value}" for name, value in values.items()]
         return ("run", MINI, "--schedule", schedule, "--yes", *sets, *(arguments or ("--headless",)))
 
-    def detach(self, *arguments: str, **env: str) -> RunFolder:
+    def detach(self, *arguments: str) -> RunFolder:
         """Start a run, and leave it alone."""
-        told = self.omnitui(*arguments, "--detach", env=env)
+        told = self.omnitui(*arguments, "--detach")
         assert told.code == 0, told
         return RunFolder(self.home / "runs" / told.out.strip().splitlines()[-1])
 
-    def resume(self, run: RunFolder, *arguments: str, **env: str) -> Told:
+    def resume(self, run: RunFolder, *arguments: str) -> Told:
         """`omnitui resume RUN --headless --yes`."""
-        return self.omnitui("resume", run.name, "--headless", "--yes", *arguments, env=env)
+        return self.omnitui("resume", run.name, "--headless", "--yes", *arguments)
 
     def only_run(self) -> RunFolder:
         """The one run of this home."""

@@ -169,14 +169,15 @@ def test_the_death_of_the_server_fails_the_client(desk: Desk) -> None:
     assert desk.resume(run).code == 0
 
 
-def test_a_proxy_in_the_environment_does_not_matter(desk: Desk) -> None:
-    proxies = {name: "http://127.0.0.1:9" for name in ("http_proxy", "HTTP_PROXY", "all_proxy")}
-    desk.env |= {**proxies, "no_proxy": ""}
+def test_a_proxy_in_the_environment_does_not_matter(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
     assert desk.omnitui(*desk.mini()).code == 0
 
 
 def test_a_worker_that_outlives_its_server_is_stopped_before_the_step_is_green(desk: Desk) -> None:
-    told = desk.omnitui(*desk.mini(FAULT="worker"))
+    told = desk.omnitui(*desk.mini(FAULT="deaf worker"))
     assert told.code == 0, told
     assert not alive(int((desk.control / "worker.pid").read_text()))
     evidence = desk.state(desk.only_run()).step(f"{PASS}/stop").status.evidence  # type: ignore[union-attr]

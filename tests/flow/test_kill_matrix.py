@@ -116,6 +116,21 @@ def test_killed_while_it_collects_or_summarizes(desk: Desk, step: str) -> None:
     assert not work(run, "run1-incomplete").exists()
 
 
+def test_a_worker_that_outlived_its_server_does_not_count_as_the_server(desk: Desk) -> None:
+    desk.pause("client")
+    run = desk.detach(*desk.mini("--detach", FAULT="worker"))
+    desk.reached("client")
+    desk.kill_runner(run)
+    os.kill(int((desk.control / "server.pid").read_text()), signal.SIGKILL)
+    until(lambda: desk.job(run, f"{PASS}/serve").exit_status() == 137, about="the server has ended")
+    assert alive(int((desk.control / "worker.pid").read_text()))
+    desk.release("client")
+    told = desk.resume(run)
+    assert told.code == 0, told
+    assert work(run, "run1-incomplete").exists()
+    complete(desk, run)
+
+
 def test_a_look_that_lost_its_runner_is_stopped(desk: Desk) -> None:
     desk.pause("look")
     run = desk.detach(*desk.mini("--detach"))

@@ -1,5 +1,6 @@
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,3 +78,46 @@ async def test_a_secret_of_the_environment_need_not_be_typed(
     monkeypatch.setenv("TOKEN", "hunter2")
     async with opened(until) as (_, app):
         assert not field(app, "TOKEN").refused
+
+
+async def test_a_runbook_cannot_draw_or_write_markup(fake_runs: Any, until: Until, tmp_path: Path) -> None:
+    folder = tmp_path / "evil"
+    folder.mkdir()
+    evil = r"[/] \u001b[2J [bold"
+    (folder / "runbook.toml").write_text(
+        f'schema = 1\ntitle = "{evil}"\nsummary = "{evil}"\n'
+        f'[variables.A]\nhelp = "{evil}"\ndefault = "x"\nchoices = ["x", "{evil}"]\n'
+        f"[variables.B]\nhelp = \"{evil}\"\npattern = '[[]'\n"
+        f'[[schedules]]\nid = "a"\ntitle = "{evil}"\norder = ["main/a"]\n'
+        f'[[schedules]]\nid = "b"\ntitle = "{evil}"\norder = ["main/b"]\n'
+        f'[passes]\nout = "/nowhere"\n[[phases]]\nid = "p"\ntitle = "{evil}"\nper = "pass"\n'
+        f'[[phases.steps]]\nid = "s"\ntitle = "{evil}"\nnote = "{evil}"\nrun = "echo \'{evil}\'"\n'
+        f'remedies = [{{ say = "{evil}", run = "{evil}" }}]\n'
+    )
+    app = OmniApp(runbook=str(folder))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
+        await until(lambda: len(app.screen.query(VariableField)) == 2)
+        field(app, "A").query_one(Select).expanded = True
+        await fill(pilot, app, "B", evil)
+        await fill(pilot, app, "B", "[")
+        await pilot.press("escape")
+        app.screen.query_one("#make", Button).press()
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        for key in ("c", "n", "i", "o", "e"):
+            await pilot.press(key)
+        assert "control characters" in " ".join(one.message for one in app._notifications)
+        assert "\x1b[2J" not in app.export_screenshot()
+
+
+async def test_a_runbook_that_is_wrong_cannot_be_run(fake_runs: Any, until: Until, tmp_path: Path) -> None:
+    folder = tmp_path / "wrong"
+    folder.mkdir()
+    text = "schema = 1\ntitle = 'Wrong'\nsummary = ''\n[variables.A]\nhelp = ''\npattern = '['\n"
+    (folder / "runbook.toml").write_text(text)
+    app = OmniApp(runbook=str(folder))
+    async with app.run_test() as pilot:
+        await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
+        await until(lambda: "not a regular expression" in str(app.screen.query_one("#preflight", Static).content))
+        await pilot.press("ctrl+s")
+        assert isinstance(app.screen, NewRunScreen) and not store.runs()

@@ -68,7 +68,8 @@ async def test_a_running_run_shows_its_gates_its_logs_and_the_current_step(fake_
         assert "○ PORT_FREE" in on.bar() and "STALE" not in on.bar()
         server = on.screen.query_one(ServerLogs).query_one(LogView)
         assert server.path == on.run.job("main/run1/server", 1) / "log"
-        assert on.screen.query_one("#output", LogView).path == on.run.job("main/run1/client", 1) / "log"
+        output = on.screen.query_one("#output", LogView)
+        await until(lambda: output.path == on.run.job("main/run1/client", 1) / "log")
         assert not on.screen.query_one(Banner).display
         before = on.run.state.read_bytes()
         await on.pilot.press("r", "a", "e", "s", "y", "R")

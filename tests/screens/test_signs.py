@@ -1,7 +1,8 @@
 from omnitui.gates import Green, Moot, Red, Unknown
 from omnitui.live import kind_of
 from omnitui.model import Asking, Crashed, Failed, Passed, Running, Skipped, Status, Stopped, Waiting
-from omnitui.ui.signs import GATES, OUTCOMES, ago, clock_span, of_status, span
+from omnitui.ui.signs import GATES, OUTCOMES, ago, clock_span, span
+from omnitui.ui.statuses import of_status
 from omnitui.ui.themes import DARK, LIGHT
 from textual.color import Color
 from textual.theme import Theme

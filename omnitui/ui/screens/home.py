@@ -39,7 +39,8 @@ class HomeScreen(Screen[None]):
         return time.time()
 
     def __init__(self) -> None:
-        super().__init__()
+        # Most terminals are wide: a class that is there already needs no second styling.
+        super().__init__(classes="-wide")
         self._runs: dict[str, RunRow] = {}
         self._end = threading.Event()
 
@@ -76,7 +77,6 @@ class HomeScreen(Screen[None]):
 
     def _read(self, end: threading.Event) -> None:
         # These imports would delay the first paint.
-        from omnitui.supervise import reap  # noqa: PLC0415
         from omnitui.ui.listing import RunList, runbooks  # noqa: PLC0415
 
         self.post_message(RunbooksRead(runbooks()))
@@ -88,6 +88,8 @@ class HomeScreen(Screen[None]):
             except OmniError as error:
                 self.post_message(WorkFailed(error))
                 return
+            from omnitui.supervise import reap  # noqa: PLC0415
+
             reap()
             end.wait(_POLL_S)
 
@@ -122,7 +124,7 @@ class HomeScreen(Screen[None]):
     def _run_chosen(self, message: RowList.Chosen) -> None:
         row = self._runs[message.key]
         if row.outcome in ("corrupt", "unreadable"):
-            self.notify(row.where, title=f"{row.run.name} is {row.outcome}", severity="error", markup=False)
+            self.notify(f"{row.run.name} is {row.outcome}; {row.where}", severity="error", markup=False)
         else:
             self.post_message(RunChosen(row.run))
 

@@ -28,7 +28,7 @@ from omnitui.ui.widgets.variable_field import VariableField
 
 @dataclass
 class RunbookLoaded(Message):
-    """The runbook of the new run."""
+    """The runbook of the new run; nothing is wrong with it."""
 
     name: str
     runbook: Runbook
@@ -94,8 +94,9 @@ class NewRunScreen(Screen[None]):
     def _load(self) -> None:
         try:
             folder = load.locate(self._wanted)
-            self.post_message(RunbookLoaded(folder.name, load.load(folder)))
             found = tuple(f"{problem.key}: {problem.reason}" for problem in problems(folder))
+            if not found:
+                self.post_message(RunbookLoaded(folder.name, load.load(folder)))
         except OmniError as error:
             self.post_message(WorkFailed(error))
             return
@@ -112,7 +113,7 @@ class NewRunScreen(Screen[None]):
         fields = [VariableField(runbook, name) for name in runbook.variables]
         form.mount_all(fields or [Static("This runbook has no variables.", markup=False)])
         if len(runbook.schedules) > 1:
-            choices = [(plain(schedule.title), schedule.id) for schedule in runbook.schedules]
+            choices = [(Content(plain(schedule.title)), schedule.id) for schedule in runbook.schedules]
             select = Select(choices, value=self._schedule or "", allow_blank=False, compact=True, id="schedules")
             self.query_one("#schedule").mount_all([Label("Schedule"), select])
         self._show_passes()
@@ -209,4 +210,4 @@ class NewRunScreen(Screen[None]):
                 supervise.start(run, secrets)
         except OmniError as error:
             self.post_message(WorkFailed(error))
-        self.post_message(RunMade(run, tuple(secrets.items())))
+        self.post_message(RunMade(run.path, tuple(secrets.items())))

@@ -124,8 +124,7 @@ class RunScreen(RunKeys):
 
     def on_snapshot_failed(self, message: SnapshotFailed) -> None:
         """The run cannot be read."""
-        error = (f"✘ {message.error}", "bold $text-error")
-        self.query_one(Banner).show("red", (error, (f"omnitui repair {self.run.name}", "$text-accent")))
+        self.query_one(Banner).show("red", ((f"✘ {message.error}", "bold $text-error"),))
 
     def watch_snapshot(self, snapshot: Snapshot | None) -> None:
         """Hand the pieces down."""

@@ -28,6 +28,7 @@ from omnitui.store import RunFolder
 from omnitui.ui.messages import WorkDone, WorkFailed
 from omnitui.ui.run_messages import Plans, PlansRead
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
+from omnitui.ui.step_texts import cleaned
 from omnitui.values import command_of, of_scope, shell_rc
 from omnitui.world import observe
 
@@ -206,10 +207,14 @@ class RunKeys(Screen[None]):
         step, now = self.selected_step(), self.snapshot
         if step is None or now is None:
             return
+        command = command_of(step, now.state)
+        if cleaned(command) != command:
+            self.notify("It holds control characters: edit it in the runbook.", severity="error", markup=False)
+            return
         warning = "The next attempt runs this."
         if step.in_pass:
             warning += f" Pass {step.scope} is then marked as deviating and left out of the averages."
-        screen = EditScreen(f"Command of “{step.step.title}”", warning, command_of(step, now.state))
+        screen = EditScreen(f"Command of “{step.step.title}”", warning, command)
         self.app.push_screen(screen, partial(self._edited, step.id))
 
     def _edited(self, step_id: str, command: str | None) -> None:

@@ -74,10 +74,12 @@ class Checklist(RowList):
         super().on_resize()
 
     def _tell(self, *, by_user: bool) -> None:
-        is_step = self._snapshot and any(planned.id == self.key for planned in self._snapshot.plan)
-        if is_step and self._told != self.key:
-            self._told = self.key
-            self.post_message(self.StepShown(self.key, by_user=by_user))
+        # A chapter's line stands for its first step.
+        heads = {group.key: group.steps[0].id for group in self._groups if group.steps}
+        step_id = heads.get(self.key, self.key)
+        if step_id and self._told != step_id:
+            self._told = step_id
+            self.post_message(self.StepShown(step_id, by_user=by_user))
 
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         """The user moved: the current step is not followed any more."""

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from msgspec import Struct
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
@@ -16,7 +15,7 @@ from omnitui.sanitise import plain
 from omnitui.ui.widgets.rows import Cell, Toned, cut
 
 
-class Chip(Struct, frozen=True):
+class Chip(NamedTuple):
     """One piece; it has a key when something happens on a click."""
 
     cells: tuple[Cell, ...]
@@ -75,6 +74,8 @@ class Flow(Toned):
 
     def _lay(self) -> None:
         width = self.size.width
+        if not width:
+            return
         most = 2 if self.two_lines else 1
         lines: list[list[Chip]] = [[]]
         used = 0

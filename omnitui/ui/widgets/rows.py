@@ -1,8 +1,7 @@
 """Lines made of cells: how they are cut, padded and coloured. Every text is cleaned here; no markup is read."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
@@ -17,7 +16,7 @@ _LEAST = 8
 _TONES = ("strong", "muted", "green", "red", "warn", "blue")
 
 
-class Cell(Struct, frozen=True):
+class Cell(NamedTuple):
     """A piece of a line. `width` is at least how many cells it takes; 0 is as many as its text."""
 
     text: str
@@ -27,7 +26,7 @@ class Cell(Struct, frozen=True):
     """At the right: this piece is cut before anything at the left is."""
 
 
-class Row(Struct, frozen=True):
+class Row(NamedTuple):
     """One line: `left` is cut where `right` begins. `key` names it; a row without one cannot be chosen."""
 
     key: str

@@ -52,7 +52,7 @@ class VariableField(Vertical):
             )
         )
         if self._variable.choices:
-            choices = [(plain(choice), choice) for choice in self._variable.choices]
+            choices = [(Content(plain(choice)), choice) for choice in self._variable.choices]
             start = self.value if self.value in self._variable.choices else self._variable.choices[0]
             self.value = start
             yield Select(choices, value=start, allow_blank=False, compact=True)

@@ -13,8 +13,8 @@ CONTROL = Path(os.environ["CONTROL"])
 FAULT = os.environ["FAULT"]
 LOOKS = {"unhealthy": int(os.environ["UNHEALTHY_LOOKS"])}
 WORKER = """
-import signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
+import signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN if sys.argv[1] == "deaf worker" else signal.SIG_DFL)
 print("worker up", flush=True)
 time.sleep(600)
 """
@@ -66,8 +66,8 @@ def main() -> None:
         sys.exit(7)
     if FAULT == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if FAULT == "worker":
-        worker = subprocess.Popen([sys.executable, "-S", "-c", WORKER], start_new_session=True)
+    if FAULT.endswith("worker"):
+        worker = subprocess.Popen([sys.executable, "-S", "-c", WORKER, FAULT], start_new_session=True)
         (CONTROL / "worker.pid").write_text(str(worker.pid))
     (CONTROL / "server.pid").write_text(str(os.getpid()))
     Server(("127.0.0.1", int(os.environ["PORT"])), Pages).serve_forever()

@@ -1,0 +1,32 @@
+"""`make bench`: every figure with its target, on one line each. `--strict` fails when one is over.
+
+Figures are differences or ratios against a minimal Textual app or plain bash measured in the same run. An argument
+names the parts: runner, app, log.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.bench import bench_app, bench_log, bench_runner
+
+PARTS = {"runner": bench_runner.measure, "app": bench_app.measure, "log": bench_log.measure}
+
+
+def main() -> int:
+    """Measure and print; 1 with `--strict` when a figure is over its target."""
+    asked = [argument for argument in sys.argv[1:] if argument in PARTS] or list(PARTS)
+    over = 0
+    with tempfile.TemporaryDirectory(prefix="omnitui-bench-") as scratch:
+        for part in asked:
+            folder = Path(scratch) / part
+            folder.mkdir()
+            for figure in PARTS[part](folder):
+                print(figure, flush=True)
+                over += not figure.ok
+    print(f"{over} figures over their target")
+    return 1 if over and "--strict" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

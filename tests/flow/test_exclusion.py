@@ -1,0 +1,74 @@
+"""One runner a run, one run a port: the second is told who is first."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from omnitui import store
+from omnitui.places.local import is_alive
+from tests.flow.desk import PASS, Desk, alive
+from tests.waiting import PATIENCE_S, until
+
+
+def test_the_lock_of_a_dead_runner_is_free_though_its_server_lives(desk: Desk) -> None:
+    desk.pause("client")
+    run = desk.detach(*desk.mini("--detach"))
+    desk.reached("client")
+    holder = store.holder(run)
+    assert holder
+    assert holder.role == "runner"
+    assert is_alive(holder.identity)
+    os.kill(holder.identity.pid, signal.SIGKILL)
+    until(lambda: store.holder(run) is None, about="the lock is free")
+    assert alive(desk.group_of(run, f"{PASS}/serve"))
+    assert alive(desk.group_of(run, f"{PASS}/client"))
+    # The host-wide lock of the port is free as well: nothing that lives holds either file.
+    files = {str(run.lock), *map(str, (desk.home.parent / "locks").iterdir())}
+    for pid in desk.marked():
+        links = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]  # noqa: PTH115, PTH208
+        assert not files & set(links)
+    desk.omnitui("stop", run.name)
+
+
+def test_a_second_runner_of_a_run_is_refused_and_names_the_first(desk: Desk) -> None:
+    desk.pause("versions")
+    run = desk.detach(*desk.mini("--detach"))
+    desk.reached("versions")
+    holder = store.holder(run)
+    assert holder
+    second = subprocess.run(
+        [sys.executable, "-m", "omnitui.runner", str(run.path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert second.returncode == 3
+    assert f"held by a runner (pid {holder.identity.pid} on {os.uname().nodename})" in second.stderr
+    assert run.name in second.stderr
+    # The command line becomes a viewer instead.
+    viewer = desk.begin("resume", run.name, "--headless", "--yes")
+    assert viewer.stdout
+    assert "at work already" in viewer.stdout.readline()
+    desk.omnitui("stop", run.name)
+    assert desk.end(viewer).code == 130
+    assert len(desk.events(run, "runner_started")) == 1
+
+
+def test_a_second_run_on_the_same_port_is_refused_and_names_the_first(desk: Desk) -> None:
+    desk.pause("client")
+    first = desk.detach(*desk.mini("--detach"))
+    desk.reached("client")
+    told = desk.omnitui(*desk.mini())
+    assert told.code == 3
+    assert f"port {desk.port}" in told.err
+    assert first.name in told.err
+    assert store.holder(first)
+    desk.release("client")
+    until(lambda: store.holder(first) is None, about="the first run is over")
+
+    # Once the first is over, the second may begin.
+    (second,) = [run for run in store.runs() if run != first]
+    assert desk.state(second).steps == {}
+    assert desk.resume(second).code == 0

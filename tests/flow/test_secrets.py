@@ -1,0 +1,77 @@
+"""A secret reaches the steps, and nothing on the disk but a log that prints it."""
+
+import hashlib
+import json
+
+import pytest
+
+from omnitui.store import RunFolder
+from tests.flow.desk import RUNBOOKS, Desk
+
+KEYS = str(RUNBOOKS / "keys")
+SECRET = "hf_b1rd-s0ng+&'\"$x"
+
+
+def holders(run: RunFolder) -> list[str]:
+    """The files of a run in which the secret stands."""
+    files = (file for file in run.path.rglob("*") if file.is_file())
+    return sorted(str(file.relative_to(run.path)) for file in files if SECRET.encode() in file.read_bytes())
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The secret, in the operator's environment."""
+    monkeypatch.setenv("TOKEN", SECRET)
+    return SECRET
+
+
+def test_a_secret_reaches_the_step_and_stays_off_the_disk(desk: Desk, token: str) -> None:
+    told = desk.omnitui("run", KEYS, "--headless", "--yes")
+    assert told.code == 0, told
+    run = desk.only_run()
+    assert (run.path / "digest.txt").read_text().split()[0] == hashlib.sha256(token.encode()).hexdigest()
+    assert holders(run) == []
+    assert token not in told.out + told.err
+    assert desk.state(run).secrets == ("TOKEN",)
+    assert desk.events(run, "leak") == []
+
+
+def test_a_secret_given_on_the_command_line_is_not_stored_either(desk: Desk) -> None:
+    assert desk.omnitui("run", KEYS, "--headless", "--yes", f"--set=TOKEN={SECRET}").code == 0
+    run = desk.only_run()
+    assert holders(run) == []
+    assert "TOKEN" not in desk.state(run).variables
+
+
+def test_a_log_that_contains_a_secret_is_told_and_blanked(desk: Desk, token: str) -> None:
+    told = desk.omnitui("run", KEYS, "--headless", "--yes", "--set=LOUD=yes")
+    assert told.code == 0
+    assert "contains a secret" in told.out
+    assert token not in told.out
+    run = desk.only_run()
+    job = desk.job(run, "_/_/print")
+    assert holders(run) == [str(job.log.relative_to(run.path))]
+    assert desk.events(run, "leak", step="_/_/print")
+    ((offset, length),) = json.loads((job.path / "leaks.json").read_text())
+    assert job.log.read_bytes()[offset : offset + length] == token.encode()
+
+
+def test_a_missing_secret_blocks_the_start_and_every_resume(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOKEN", raising=False)
+    told = desk.omnitui("run", KEYS, "--headless")
+    assert told.code == 3
+    assert "the secret TOKEN is not in the environment" in told.err
+    run = desk.only_run()
+    assert desk.state(run).steps == {}
+
+    monkeypatch.setenv("TOKEN", SECRET)
+    assert desk.omnitui("resume", run.name, "--headless").code == 3
+    assert desk.status_of(run, "_/_/pause") == "Asking"
+    desk.omnitui("confirm", run.name)
+    monkeypatch.delenv("TOKEN")
+    told = desk.omnitui("resume", run.name, "--headless")
+    assert told.code == 3
+    assert "TOKEN" in told.err
+    monkeypatch.setenv("TOKEN", SECRET)
+    assert desk.omnitui("resume", run.name, "--headless").code == 0
+    assert holders(run) == []
