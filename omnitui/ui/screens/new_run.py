@@ -102,7 +102,7 @@ class NewRunScreen(Screen[None]):
             return
         self.post_message(RunbookChecked(found, supervise.killed_at_logout()))
 
-    def on_runbook_loaded(self, message: RunbookLoaded) -> None:
+    async def on_runbook_loaded(self, message: RunbookLoaded) -> None:
         """Show the fields."""
         self._runbook = runbook = message.runbook
         self._schedule = schedule_of(runbook, None).id or None
@@ -111,16 +111,16 @@ class NewRunScreen(Screen[None]):
         self.query_one("#summary", Static).update(Content(plain(runbook.summary)))
         form = self.query_one("#form")
         fields = [VariableField(runbook, name) for name in runbook.variables]
-        form.mount_all(fields or [Static("This runbook has no variables.", markup=False)])
+        await form.mount_all(fields or [Static("This runbook has no variables.", markup=False)])
         if len(runbook.schedules) > 1:
             choices = [(Content(plain(schedule.title)), schedule.id) for schedule in runbook.schedules]
             select = Select(choices, value=self._schedule or "", allow_blank=False, compact=True, id="schedules")
-            self.query_one("#schedule").mount_all([Label("Schedule"), select])
+            await self.query_one("#schedule").mount_all([Label("Schedule"), select])
         self._show_passes()
         self._show_preflight()
         if fields:
             first = next((field for field in fields if field.refused), fields[0])
-            self.call_after_refresh(lambda: first.query("Input, Select").first().focus())
+            first.query("Input, Select").first().focus()
 
     def on_runbook_checked(self, message: RunbookChecked) -> None:
         """Show what was found."""
