@@ -17,13 +17,16 @@ import typer
 from omnitui import __version__, headless, store, supervise
 from omnitui.errors import Blocked, CorruptState, OmniError, UsageError
 from omnitui.model import RunState
-from omnitui.plan import schedule_of
+from omnitui.plan import Resume, schedule_of
+from omnitui.plan import resume as decide
 from omnitui.rendering import as_markdown, as_shell
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, resolved
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
+from omnitui.world import observe
 
 app = typer.Typer(
     help="Runbooks for GPU serving benchmarks as checklists that run their commands and earn every green.",
@@ -132,7 +135,7 @@ def run_verb(
     return _watch(run, plain=plain, detach=detach)
 
 
-def _loaded(name: str) -> Any:
+def _loaded(name: str) -> Runbook:
     return load.load(load.locate(name))
 
 
@@ -147,10 +150,8 @@ def resume(
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return at once.")] = False,
 ) -> int:
     """Take up an interrupted, failed or held run; says first what it will do."""
-    from omnitui.snapshot import Watch  # noqa: PLC0415
-
     folder = store.find(run)
-    snapshot = Watch(folder).take()
+    snapshot = take(folder)
     if snapshot.holder:
         say(f"Run {folder.name} is at work already; watching it.")
         return _watch(folder, plain=plain, detach=detach)
@@ -164,13 +165,10 @@ def resume(
     where = {None: None, Where.step: "place", Where.start: "start"}[at]
     offset = _journal_size(folder)
     supervise.start(folder, _secrets(snapshot.state, {}), yes=yes, where=where)
-    return _watch(folder, plain=plain, detach=detach, offset=offset)
+    return _watch(folder, plain=plain, detach=detach, offset=offset, told=decided.lines)
 
 
-def _decided(snapshot: Snapshot, at: Where | None) -> Any:
-    from omnitui.plan import resume as decide  # noqa: PLC0415
-    from omnitui.world import observe  # noqa: PLC0415
-
+def _decided(snapshot: Snapshot, at: Where | None) -> Resume:
     world = observe(snapshot.run, snapshot.runbook, snapshot.plan, snapshot.state)
     return decide(snapshot.plan, snapshot.state, world, None if at is None else at is Where.step)
 
@@ -182,12 +180,12 @@ def _journal_size(run: RunFolder) -> int:
         return 0
 
 
-def _watch(run: RunFolder, *, plain: bool, detach: bool, offset: int = 0) -> int:
+def _watch(run: RunFolder, *, plain: bool, detach: bool, offset: int = 0, told: tuple[str, ...] = ()) -> int:
     if detach:
         say(run.name)
         return 0
     if plain or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return headless.follow(run, offset)
+        return headless.follow(run, offset, told=told)
     from omnitui.ui.app import open_app  # noqa: PLC0415
 
     return open_app(run=run)

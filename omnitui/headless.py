@@ -30,9 +30,12 @@ EXIT: dict[Outcome, int] = {
 _POLL_S = 0.1
 
 
-def follow(run: RunFolder, offset: int = 0, say: Callable[[str], None] | None = None) -> int:
+def follow(
+    run: RunFolder, offset: int = 0, say: Callable[[str], None] | None = None, told: tuple[str, ...] = ()
+) -> int:
     """Tell what happens until no runner is at work; the exit code. Ctrl-C leaves the run alone and says so."""
     teller = Teller(Watch(run), say or _print)
+    teller.told = told
     try:
         while True:
             alive = store.holder(run) is not None
@@ -61,6 +64,8 @@ class Teller:
         self._watch = watch
         self.say = say
         self._scope = ""
+        self.told: tuple[str, ...] = ()
+        """The lines of a resume that somebody has told already."""
         self._steps: dict[str, PlannedStep] = {}
 
     def tell(self, offset: int) -> int:
@@ -81,7 +86,7 @@ class Teller:
         self.say(f"Run {event['set']['run']} · {event['set']['title']}")
 
     def _on_runner_started(self, event: dict[str, Any]) -> None:
-        for line in event["lines"]:
+        for line in event["lines"] if tuple(event["lines"]) != self.told else ():
             self.say(f"  {line}")
 
     def _on_step_started(self, event: dict[str, Any]) -> None:
@@ -122,6 +127,9 @@ class Teller:
     def _on_asking(self, event: dict[str, Any]) -> None:
         question = event["set"]["steps"][event["step"]]["status"]["question"]
         self.say(f"  ? {plain(question)}")
+
+    def _on_stragglers(self, event: dict[str, Any]) -> None:
+        self.say(f"  ! stopped {event['stopped']} processes that steps had left behind")
 
     def _on_leak(self, event: dict[str, Any]) -> None:
         self.say(f"  ! the log of {event['step']} contains a secret; it is blanked where it is shown")

@@ -22,7 +22,7 @@ from omnitui.actions.server import attach, watch_health
 from omnitui.claims import claimed
 from omnitui.errors import Blocked, JobError, OmniError, UsageError
 from omnitui.jobs.job import look_of
-from omnitui.jobs.stop import stop
+from omnitui.jobs.stop import stop, stop_stragglers
 from omnitui.live import Board
 from omnitui.model import (
     Asking,
@@ -33,7 +33,7 @@ from omnitui.model import (
     Stopped,
     ended_attempt,
 )
-from omnitui.places.local import identity_of
+from omnitui.places.local import Local, identity_of
 from omnitui.plan import Outcome, PlannedStep, Resume, apply, lay_out, next_step, resume
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
@@ -267,6 +267,10 @@ async def _leave(ctx: Context, outcome: Outcome) -> None:
     if outcome in ("stopped", "complete"):
         for name in list(ctx.servers):
             await stop_server(ctx, name, 30.0)
+        # A step may have left something behind in a session of its own.
+        left = await stop_stragglers(Local(), ctx.owned.run.name, 10.0)
+        if left:
+            ctx.owned.commit("stragglers", stopped=left)
     for server in ctx.servers.values():
         if server.watch:
             server.watch.cancel()

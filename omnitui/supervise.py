@@ -34,7 +34,7 @@ from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_ste
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Confirm
-from omnitui.runbook.variables import chosen, secret_names
+from omnitui.runbook.variables import BUILT_IN, chosen, resolved, secret_names
 from omnitui.store import Owned, RunFolder
 from omnitui.values import of_scope
 
@@ -50,6 +50,7 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFo
         raise problem
     runbook = load.load(folder)
     values = chosen(runbook, given)
+    resolved(values, dict.fromkeys(BUILT_IN, ""))
     created = store.now()
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     taken = {run.name for run in store.runs()}

@@ -31,7 +31,7 @@ async def act_command(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
         look = Output(word=step.satisfied_by.word)
         job = look_of(ctx.job(planned, attempt))
         if not job.folder.path.exists():
-            verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (look,))
+            verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (look,), looking=True)
             if isinstance(verdicts.get(look.word), Green):
                 return passed(attempt, verdicts, "already true", already=True)
             ctx.board.forget(planned.id)
@@ -75,7 +75,7 @@ async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates
 
 
 async def _run(
-    ctx: Context, planned: PlannedStep, job: Job, run: str, gates: tuple[Gate, ...]
+    ctx: Context, planned: PlannedStep, job: Job, run: str, gates: tuple[Gate, ...], *, looking: bool = False
 ) -> dict[str, Verdict]:
     """Run (or adopt) the job and judge its output gates; an exit status is always judged."""
     values = ctx.values(planned)
@@ -90,6 +90,9 @@ async def _run(
         reading = scanner.reading(exit_status, ended=ended)
         verdicts = {word_of(gate): ctx.masked(judge_output(gate, reading)) for gate in outputs}
         for word, verdict in verdicts.items():
+            # A look that does not find its word is no red gate: the step itself comes next.
+            if looking and not isinstance(verdict, Green):
+                continue
             # A word that was printed is told at once, though the step has not ended.
             if ctx.board.show(planned.id, word, verdict, by_reason=True):
                 ctx.owned.commit("gate", step=planned.id, word=word, verdict=verdict)

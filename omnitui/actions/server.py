@@ -41,7 +41,7 @@ class Health:
     def look(self) -> HealthReading:
         """One reading; may take as long as the client's time limit, so it is called in a thread."""
         if not self._job.leader_lives():
-            return HealthReading(PortReading(self._port), alive=False, exit=self._job.folder.exit_status())
+            return self.dead()
         answer = self._client.get(self._path)
         if answer.refused:
             self._known = None
@@ -52,6 +52,10 @@ class Health:
         port = self._known[1]
         models, error = self._client.models() if self._model and answer.status == 200 else (None, "")
         return HealthReading(port, True, None, answer.status, answer.latency_s, models, answer.error or error)
+
+    def dead(self) -> HealthReading:
+        """The reading of a server that has ended."""
+        return HealthReading(PortReading(self._port), alive=False, exit=self._job.folder.exit_status())
 
     def close(self) -> None:
         """Close the kept connection."""
@@ -118,7 +122,7 @@ async def _until_ready(
     stopping = asyncio.create_task(ctx.stop_asked.wait())
     try:
         while True:
-            verdict = judge_ready(spec, model, await asyncio.to_thread(health.look))
+            verdict = judge_ready(spec, model, await _look_or_death(server, health))
             waited_s = time.monotonic() - begun
             if isinstance(verdict, Unknown) and waited_s >= spec.timeout_s:
                 verdict = Red(f"{verdict.reason} (waited {waited_s:.0f} s)")
@@ -132,6 +136,13 @@ async def _until_ready(
     finally:
         health.close()
         stopping.cancel()
+
+
+async def _look_or_death(server: RunningServer, health: Health) -> HealthReading:
+    """One look; a server that dies meanwhile is not waited for, though the look may hang on whoever has its port."""
+    look = asyncio.create_task(asyncio.to_thread(health.look))
+    await asyncio.wait({look, server.ended}, return_when=asyncio.FIRST_COMPLETED)
+    return await look if not server.ended.done() else health.dead()
 
 
 def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> None:

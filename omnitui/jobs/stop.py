@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 import time
+from pathlib import Path
 
 from msgspec import Struct
 
 from omnitui.errors import JobError
-from omnitui.jobs.job import Job, members
-from omnitui.model import Identity
+from omnitui.jobs.job import Job, JobFolder, members
+from omnitui.model import MARKER, Identity
+from omnitui.places import Place
 from omnitui.places.base import Process
 from omnitui.places.local import is_same
 
@@ -58,6 +60,15 @@ async def stop(job: Job, grace_s: float) -> Stopped:
     if job.child:
         job.child.poll()
     return Stopped(len(family), killed, tuple(process.pid for process in _living(job, family)))
+
+
+async def stop_stragglers(place: Place, run: str, grace_s: float) -> int:
+    """Stop every process that still carries a marker of this run, in whatever session it is; how many there were."""
+    environs = (place.environ(process.pid) for process in place.processes() if not process.zombie)
+    carried = {environ.get(MARKER, "") for environ in environs if environ}
+    jobs = [Job(JobFolder(Path()), place, one) for one in sorted(carried) if one.startswith(f"{run}:")]
+    done = [await stop(job, grace_s) for job in jobs]
+    return sum(one.signalled for one in done)
 
 
 def _family(job: Job) -> dict[tuple[int, int], Process]:

@@ -11,22 +11,12 @@ import msgspec
 
 from omnitui.errors import RunbookError, UsageError
 from omnitui.runbook.schema import TABLES, Runbook
+from omnitui.runbook.shelf import FILE, available, library
 
-FILE = "runbook.toml"
+__all__ = ["FILE", "available", "digest", "files_of", "library", "load", "locate"]
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$(?P<at>[^`]*)`)?")
 _TAG = re.compile(r"Invalid (?:enum )?value '(?P<name>[^']*)'(?: - at `\$(?P<at>[^`]*)`)?")
 _AT = re.compile(r"(?P<reason>.*?)(?: - at `(?:key in )?\$(?P<at>[^`]*)`)?$")
-
-
-def library() -> Path:
-    """The folder of the runbooks that came with OmniTUI."""
-    packaged = Path(__file__).parent.parent / "runbooks"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "runbooks"
-
-
-def available() -> list[str]:
-    """The ids of the runbooks that came with OmniTUI, sorted."""
-    return sorted(file.parent.name for file in library().glob(f"*/{FILE}"))
 
 
 def locate(name: str) -> Path:

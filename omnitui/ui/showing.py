@@ -139,7 +139,7 @@ def title_row(snapshot: Snapshot, now: float) -> Row:
         who = "runner alive" if snapshot.holder.role == "runner" else f"{snapshot.holder.role} at work"
         told = f"{who} {clock_span(now - snapshot.since)}"
     else:
-        told = f"runner ended {ago(now - snapshot.since)}" if snapshot.state.steps else "not begun"
+        told = f"no runner · last event {ago(now - snapshot.since)}" if snapshot.state.steps else "not begun"
     return Row("", tuple(left), (Cell(f"{sign.symbol} {sign.word}  ", sign.tone), Cell(told, "muted")))
 
 

@@ -203,7 +203,7 @@ def health(folder: Path, rounds: int = 4) -> Iterator[Figure]:
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds that the threads of a process have used; the scheduler counts nanoseconds, the clock only ticks."""
+    """CPU seconds of a process and its threads. The scheduler counts nanoseconds; `/proc/PID/stat` only ticks."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 

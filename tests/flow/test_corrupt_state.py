@@ -1,17 +1,17 @@
 """A state file that cannot be trusted is told, never read as a new run, and rebuilt from the journal."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from omnitui import store
 from omnitui.errors import CorruptState, StoreError, UsageError
 from omnitui.model import SCHEMA
 from omnitui.store import RunFolder
 from tests.flow.desk import MINI, Desk
 
-DAMAGES = {
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda whole: b"",
     "cut": lambda whole: whole[: len(whole) // 2],
     "cut after a whole line": lambda whole: whole[: whole.index(b"\n", len(whole) // 3) + 1],

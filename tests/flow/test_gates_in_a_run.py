@@ -1,14 +1,14 @@
 """Gates with real servers, real ports and real commands behind them."""
 
 import re
-import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from datetime import datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-
 from omnitui import store
 from tests.flow.desk import PASS, RUNBOOKS, Desk, Told, alive
 from tests.waiting import until
@@ -131,14 +131,31 @@ def test_a_port_held_by_somebody_else_is_named_and_nobody_is_killed(
     assert not (desk.control / "serve.reached").exists()
 
 
+class Stranger(BaseHTTPRequestHandler):
+    """Says that all is well."""
+
+    def do_GET(self) -> None:
+        """Answer 200."""
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the base class
+        """Say nothing."""
+
+
 def test_somebody_elses_200_is_not_ready(desk: Desk) -> None:
-    # The port is taken only after our server has been started, so that both would answer.
+    # The port is taken only after our server has been started.
     desk.pause("serve")
     run = desk.detach(*desk.mini("--detach"))
     desk.reached("serve")
-    with socket.create_server(("127.0.0.1", desk.port)):
+    with HTTPServer(("127.0.0.1", desk.port), Stranger) as stranger:
+        answering = threading.Thread(target=stranger.serve_forever)
+        answering.start()
         until(lambda: store.holder(run) is None, about="the run has failed")
-        assert "not by our server" in red_reason(desk, f"{PASS}/serve")
+        stranger.shutdown()
+        answering.join()
+    assert "not by our server" in red_reason(desk, f"{PASS}/serve")
     until(lambda: not desk.marked(), about="our own server is stopped")
 
 

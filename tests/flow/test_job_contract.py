@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
 from omnitui.errors import JobError
 from omnitui.jobs.job import Job, JobFolder, members, read_handed, start
 from omnitui.jobs.stop import stop

@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import pytest
-
 from omnitui import store
 from omnitui.snapshot import take
 from omnitui.store import RunFolder
@@ -177,7 +176,7 @@ def test_a_pass_redone_twice_keeps_both_outputs(desk: Desk) -> None:
     run = desk.detach(*desk.mini("--detach"))
     began = []
     for attempt in (1, 2):
-        until(lambda: desk.job(run, f"{PASS}/client", attempt).path.exists())  # noqa: B023 - awaited at once
+        until(desk.job(run, f"{PASS}/client", attempt).path.exists, about="the client is at work")
         group = desk.group_of(run, f"{PASS}/client", attempt)
         began.append((work(run) / "began").read_bytes())
         desk.kill_runner(run)

@@ -4,7 +4,6 @@ import hashlib
 import json
 
 import pytest
-
 from omnitui.store import RunFolder
 from tests.flow.desk import RUNBOOKS, Desk
 

@@ -6,7 +6,6 @@ import shutil
 from typing import Any
 
 import pytest
-
 from omnitui.store import RunFolder
 from tests.flow.desk import RUNBOOKS, Desk, Told
 

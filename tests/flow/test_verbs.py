@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.flow.desk import MINI, RUNBOOKS, Desk, Told
 
 STATUS_KEYS = {
@@ -43,6 +42,7 @@ def test_a_whole_run_told_in_every_way(desk: Desk) -> None:
     run = desk.only_run()
     for word in ("PREPARED_OK", "VERSIONS_OK", "RUN_READY", "READY", "CLIENT_OK", "PORT_FREE", "RUN_COMPLETE"):
         assert f"✔ {word}" in told.out
+    assert "✘" not in told.out
     assert "2 scored passes averaged (run1, run2)" in told.out
     assert "run0 is left out: not scored" in told.out
     assert f"Run {run.name} is complete." in told.out

@@ -25,7 +25,7 @@ from omnitui.model import (
     ended_attempt,
 )
 from omnitui.plan import lay_out
-from omnitui.runbook import load
+from omnitui.runbook import load, shelf
 from omnitui.store import Owned, RunFolder
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.run import RunScreen
@@ -148,7 +148,8 @@ def _live(run: RunFolder, *gates: Shown) -> None:
 def fake_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRuns]:
     """A home of its own, whose clocks stand still."""
     monkeypatch.setenv("OMNITUI_HOME", str(tmp_path))
-    monkeypatch.setattr(load, "library", lambda: DEMO.parent)
+    for module in (load, shelf):
+        monkeypatch.setattr(module, "library", lambda: DEMO.parent)
     for screen in (HomeScreen, RunScreen):
         monkeypatch.setattr(screen, "clock", staticmethod(lambda: NOW))
     with ExitStack() as stack:

@@ -87,10 +87,10 @@ async def test_a_runbook_cannot_draw_or_write_markup(fake_runs: Any, until: Unti
     (folder / "runbook.toml").write_text(
         f'schema = 1\ntitle = "{evil}"\nsummary = "{evil}"\n'
         f'[variables.A]\nhelp = "{evil}"\ndefault = "x"\nchoices = ["x", "{evil}"]\n'
-        f"[variables.B]\nhelp = \"{evil}\"\npattern = '\\\\['\n"
+        f"[variables.B]\nhelp = \"{evil}\"\npattern = '\\['\n"
         f'[[schedules]]\nid = "a"\ntitle = "{evil}"\norder = ["main/a"]\n'
         f'[[schedules]]\nid = "b"\ntitle = "{evil}"\norder = ["main/b"]\n'
-        f'[passes]\nout = "/nowhere"\n[[phases]]\nid = "p"\ntitle = "{evil}"\nper = "pass"\n'
+        f'[passes]\nout = "/nowhere/${{PASS}}"\n[[phases]]\nid = "p"\ntitle = "{evil}"\nper = "pass"\n'
         f'[[phases.steps]]\nid = "s"\ntitle = "{evil}"\nnote = "{evil}"\nrun = "echo \'{evil}\'"\n'
         f'remedies = [{{ say = "{evil}", run = "{evil}" }}]\n'
     )

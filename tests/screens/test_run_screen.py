@@ -211,6 +211,12 @@ async def test_the_current_step_is_followed_until_the_user_moves(fake_runs: Any,
         await until(lambda: checklist.key == "main/run1/stop")
 
 
+async def test_a_chapter_stands_for_its_first_step(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("home")
+        await until(lambda: getattr(on.screen.selected_step(), "id", "") == "_/_/packages")
+
+
 async def test_chapters_fold(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
         checklist = on.screen.query_one(Checklist)

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.screen import Screen
 
 from omnitui.errors import OmniError
+from omnitui.runbook.shelf import heads
 from omnitui.ui.messages import RunbookChosen, RunbookRow, RunbooksRead, RunChosen, RunRow, RunsRead, WorkFailed
 from omnitui.ui.signs import OUTCOMES, ago
 from omnitui.ui.widgets.key_bar import KeyBar
@@ -52,6 +53,8 @@ class HomeScreen(Screen[None]):
         with Vertical(id="home"):
             runbooks = RowList(id="runbooks", classes="pane")
             runbooks.border_title = "Runbooks"
+            # A few small files beside our own modules: they belong to the first paint.
+            self._show_runbooks(runbooks, tuple(RunbookRow(*head) for head in heads()))
             yield runbooks
             runs = RowList(id="runs", classes="pane")
             runs.border_title = "Recent runs"
@@ -94,9 +97,12 @@ class HomeScreen(Screen[None]):
             end.wait(_POLL_S)
 
     def on_runbooks_read(self, message: RunbooksRead) -> None:
-        """Show the runbooks."""
-        width = max((len(row.name) for row in message.rows), default=0) + 2
-        self.query_one("#runbooks", RowList).show_rows([_runbook_row(row, width) for row in message.rows])
+        """Show the runbooks, with what is wrong with one."""
+        self._show_runbooks(self.query_one("#runbooks", RowList), message.rows)
+
+    def _show_runbooks(self, runbooks: RowList, rows: tuple[RunbookRow, ...]) -> None:
+        width = max((len(row.name) for row in rows), default=0) + 2
+        runbooks.show_rows([_runbook_row(row, width) for row in rows])
 
     def on_runs_read(self, message: RunsRead) -> None:
         """Show the runs."""

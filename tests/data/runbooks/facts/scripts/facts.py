@@ -11,7 +11,7 @@ facts = {
     "session": os.getsid(0),
     "group": os.getpgrp(),
     "stdin": str(Path("/proc/self/fd/0").readlink()),
-    "descriptors": sorted(str(Path("/proc/self/fd", name).resolve()) for name in os.listdir("/proc/self/fd")),
+    "descriptors": sorted(str(link.resolve()) for link in Path("/proc/self/fd").iterdir()),
     "sizes": [name for name in ("COLUMNS", "LINES") if name in os.environ],
     "interrupt": signal.getsignal(signal.SIGINT) is signal.default_int_handler,
     "ignored": [number.name for number in signal.Signals if signal.getsignal(number) == signal.SIG_IGN],

@@ -26,7 +26,7 @@ class Pages(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
 
-    def do_GET(self) -> None:  # noqa: N802 - the name that http.server calls
+    def do_GET(self) -> None:
         """Answer."""
         if self.path == "/health":
             unhealthy = LOOKS["unhealthy"] > 0
