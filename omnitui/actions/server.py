@@ -139,7 +139,7 @@ async def _until_ready(
 
 
 async def _look_or_death(server: RunningServer, health: Health) -> HealthReading:
-    """One look; a server that dies meanwhile is not waited for, though the look may hang on whoever has its port."""
+    """One look; a death meanwhile is not waited for, though the look may hang on whoever has the port."""
     look = asyncio.create_task(asyncio.to_thread(health.look))
     await asyncio.wait({look, server.ended}, return_when=asyncio.FIRST_COMPLETED)
     return await look if not server.ended.done() else health.dead()

@@ -63,7 +63,7 @@ async def stop(job: Job, grace_s: float) -> Stopped:
 
 
 async def stop_stragglers(place: Place, run: str, grace_s: float) -> int:
-    """Stop every process that still carries a marker of this run, in whatever session it is; how many there were."""
+    """Stop whatever still carries a marker of this run, in any session; how many processes there were."""
     environs = (place.environ(process.pid) for process in place.processes() if not process.zombie)
     carried = {environ.get(MARKER, "") for environ in environs if environ}
     jobs = [Job(JobFolder(Path()), place, one) for one in sorted(carried) if one.startswith(f"{run}:")]

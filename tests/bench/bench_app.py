@@ -45,7 +45,7 @@ gates = [{ gate = "output", word = "NEVER" }]
 
 
 def first_paint(home: Path) -> Iterator[Figure]:
-    """From the start of the process to the Home screen, and to the runbooks on it; the apps are started in turn."""
+    """From the start of the process to the Home screen and its runbooks; the apps are started in turn."""
     os.environ["OMNITUI_HOME"] = str(home)
     app = THE_APP.format(arguments=[])
     rounds = []

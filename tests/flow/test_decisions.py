@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 from omnitui import store
@@ -260,3 +261,32 @@ def test_ctrl_c_leaves_the_run_alone_and_says_so(desk: Desk) -> None:
     desk.release("client")
     until(lambda: store.holder(run) is None, about="the run is over")
     assert desk.status(run)["outcome"] == "complete"
+
+
+def test_what_a_step_left_in_a_session_of_its_own_is_stopped_in_the_end(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "daemon").mkdir()
+    (tmp_path / "daemon" / "runbook.toml").write_text(
+        """
+schema = 1
+title = "Leaves something"
+summary = "A step that starts a daemon."
+
+[[phases]]
+id = "all"
+title = "All"
+
+[[phases.steps]]
+id = "daemon"
+title = "Start a daemon"
+run = '''
+setsid sleep 300 < /dev/null > /dev/null 2>&1 &
+until [ "$(ps -o sid= -p $! | tr -d ' ')" = $! ]; do sleep 0.01; done
+echo $! > "$RUN_DIR/daemon"
+'''
+"""
+    )
+    told = desk.end(desk.begin("run", str(tmp_path / "daemon"), "--headless"))
+    assert told.code == 0, told
+    assert "stopped 1 processes that steps had left behind" in told.out
+    run = desk.only_run()
+    assert not alive(int((run.path / "daemon").read_text()))
