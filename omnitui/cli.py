@@ -257,7 +257,7 @@ def status(run: Run = None, as_json: Json = False) -> int:
         say(f"{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
         if found["step"]:
             say(f"at {found['step']}: {found['status']} {found['reason']}".rstrip())
-        for gate in snapshot.gates:
+        for gate in (one for one in snapshot.gates if not one.ends):
             say(f"  {gate.word}: {gate.kind}: {gate.reason}")
         for line in snapshot.resume.lines if snapshot.resume else ():
             say(f"  {line}")

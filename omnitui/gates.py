@@ -177,7 +177,7 @@ def _missing(gate: Output, reading: OutputReading) -> str:
     if gate.pattern:
         captured = reading.captures.get(gate.pattern)
         if captured is None:
-            return f"no line matches {gate.pattern}"
+            return f"{gate.name} not printed" if gate.name else f"no line matches {gate.pattern}"
         if gate.equals and captured != gate.equals:
             return f"{gate.pattern} gave {', '.join(captured)} instead of {', '.join(gate.equals)}"
     return ""

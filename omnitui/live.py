@@ -69,6 +69,12 @@ class Board:
                 self._shown[key] = msgspec.structs.replace(shown, ends=True)
         self._dirty = True
 
+    def begin(self, about: str, scope: str) -> None:
+        """A step begins: its old gates go, and those of ended steps of other scopes."""
+        self.forget(about)
+        keep = {key: one for key, one in self._shown.items() if not one.ends or key[0].startswith(f"{scope}/")}
+        self._shown = keep
+
     def forget(self, about: str) -> None:
         """The gates of a step that begins again, or of a server that is stopped."""
         self._shown = {key: shown for key, shown in self._shown.items() if key[0] != about}

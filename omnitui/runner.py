@@ -224,7 +224,7 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
         attempt, began = _next_attempt(owned.run, planned, record), store.now()
         record = replace(record, status=Running(attempt=attempt, since=began))
         owned.commit("step_started", owned.state.with_step(planned.id, record), step=planned.id, attempt=attempt)
-    ctx.board.forget(planned.id)
+    ctx.board.begin(planned.id, planned.scope)
     seconds, begun = _since(began), time.monotonic()
     try:
         result = await ACTIONS[type(planned.step)](ctx, planned, attempt)
