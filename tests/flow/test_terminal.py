@@ -1,0 +1,184 @@
+"""The app in a real pseudo-terminal: a run started with keys goes on when the terminal is cut."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from omnitui import store
+from omnitui.store import RunFolder
+from tests.flow.desk import Desk
+from tests.waiting import until
+
+RUNBOOK = """
+schema = 1
+title = "Cut me off"
+summary = "A step that waits to be let go, and one after it."
+
+[[phases]]
+id = "all"
+title = "All"
+
+[[phases.steps]]
+id = "wait"
+title = "Wait to be let go"
+run = '''
+echo begun > "$RUN_DIR/begun"
+until [ -e "$RUN_DIR/go" ]; do sleep 0.05; done
+echo RUN_READY
+'''
+gates = [{ gate = "output", word = "RUN_READY" }]
+
+[[phases.steps]]
+id = "end"
+title = "End"
+run = 'echo RUN_COMPLETE'
+gates = [{ gate = "output", word = "RUN_COMPLETE" }]
+"""
+MODES = {b"?1049": b"l", b"?25": b"h", b"?1000": b"l", b"?1003": b"l", b"?1006": b"l", b"?2004": b"l"}
+"""How a terminal is left: main screen, cursor shown, no mouse, no bracketed paste."""
+
+
+class Terminal:
+    """`omnitui ARGUMENTS` with a controlling terminal of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.screen, self.tty = pty.openpty()
+        fcntl.ioctl(self.tty, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.before = termios.tcgetattr(self.tty)
+        self.drawn = b""
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", TAKE_TERMINAL, *arguments],
+            stdin=self.tty,
+            stdout=self.tty,
+            stderr=self.tty,
+            start_new_session=True,
+            env={**os.environ, "TERM": "xterm-256color"},
+        )
+
+    def read(self) -> None:
+        """Take in what is there."""
+        while select.select([self.screen], [], [], 0.02)[0]:
+            try:
+                data = os.read(self.screen, 65536)
+            except OSError:
+                return
+            if not data:
+                return
+            self.drawn += data
+
+    def shows(self, text: str) -> bool:
+        """Whether a text was drawn at any time."""
+        self.read()
+        return text.encode() in self.drawn
+
+    def press(self, keys: bytes) -> None:
+        """Type."""
+        os.write(self.screen, keys)
+
+    def ended(self) -> bool:
+        """Whether the app has left."""
+        self.read()
+        return self.process.poll() is not None
+
+    def last(self, mode: bytes) -> bytes:
+        """`h` or `l`: how a private mode was set last."""
+        return bytes(re.findall(rb"\x1b\[" + re.escape(mode) + rb"([hl])", self.drawn)[-1])
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for fd in (self.screen, self.tty):
+            if fd >= 0:
+                os.close(fd)
+
+
+TAKE_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from omnitui.__main__ import main
+sys.argv[0] = "omnitui"
+main()
+"""
+
+
+@pytest.fixture
+def terminal(desk: Desk, tmp_path: Path) -> Iterator[Terminal]:
+    """The app on the New run screen of a small runbook."""
+    folder = tmp_path / "cut-me-off"
+    folder.mkdir()
+    (folder / "runbook.toml").write_text(RUNBOOK)
+    opened = Terminal("open", str(folder))
+    yield opened
+    opened.close()
+
+
+def started(terminal: Terminal) -> RunFolder:
+    """Start the run with keys, as an operator would, and wait until its first step is at work."""
+    until(lambda: terminal.shows("the runbook is sound"), about="the New run screen")
+    terminal.press(b"\x13")
+    until(lambda: bool(store.runs()), about="the run")
+    (run,) = store.runs()
+    until((run.path / "begun").exists, about="the first step")
+    until(lambda: terminal.shows("Wait to be let go"), about="the Run screen")
+    return run
+
+
+def complete(run: RunFolder) -> bool:
+    """Whether the runner has ended with a complete run."""
+    events, _ = store.events(run)
+    return (events[-1]["event"], events[-1].get("outcome")) == ("runner_ended", "complete")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_restores_the_terminal_and_the_run_goes_on(terminal: Terminal, number: signal.Signals) -> None:
+    run = started(terminal)
+    assert terminal.last(b"?1049") == b"h"
+
+    terminal.process.send_signal(number)
+
+    until(terminal.ended, about="the app")
+    assert {mode: terminal.last(mode) for mode in MODES} == MODES
+    assert termios.tcgetattr(terminal.tty) == terminal.before
+    assert b"Traceback" not in terminal.drawn
+    assert store.holder(run) is not None
+    (run.path / "go").touch()
+    until(lambda: complete(run), about="the run")
+
+
+def test_a_cut_terminal_ends_the_app_and_the_run_goes_on(terminal: Terminal) -> None:
+    run = started(terminal)
+
+    # What sshd does when the connection is gone: the kernel sends SIGHUP to the session.
+    os.close(terminal.tty)
+    os.close(terminal.screen)
+    terminal.tty = terminal.screen = -1
+
+    until(lambda: terminal.process.poll() is not None, about="the app")
+    assert store.holder(run) is not None
+    (run.path / "go").touch()
+    until(lambda: complete(run), about="the run")
+
+
+def test_quitting_leaves_the_run_alone(terminal: Terminal) -> None:
+    run = started(terminal)
+    terminal.press(b"\x1b")
+    terminal.press(b"\x03")
+    assert store.holder(run) is not None
+    terminal.press(b"q")
+    until(terminal.ended, about="the app")
+    assert {mode: terminal.last(mode) for mode in MODES} == MODES
+    assert store.holder(run) is not None
+    (run.path / "go").touch()
+    until(lambda: complete(run), about="the run")
