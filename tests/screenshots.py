@@ -1,0 +1,96 @@
+"""`make screenshots`: the pictures of the README, from the real app on a real run of the quickstart benchmark."""
+
+import asyncio
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from omnitui import supervise
+from omnitui.model import Running
+from omnitui.runbook import load
+from omnitui.snapshot import Snapshot, take
+from omnitui.store import RunFolder
+from omnitui.ui.app import OmniApp
+from omnitui.ui.themes import DARK, LIGHT
+
+FOLDER = Path(__file__).parents[1] / "screenshots"
+SIZES = ((80, 24), (120, 40), (200, 60))
+THEMES = {"dark": DARK.name, "light": LIGHT.name}
+BROKEN_SERVER = "echo 'CUDA error: out of memory' >&2; exit 1"
+
+
+async def picture(name: str, size: tuple[int, int], theme: str, app: OmniApp, shows: str) -> None:
+    """One picture, taken once the screen shows a text."""
+    async with app.run_test(size=size) as pilot:
+        app.theme = THEMES[theme]
+        for _ in range(400):
+            await pilot.pause(0.05)
+            if shows in _text(app):
+                break
+        else:
+            raise TimeoutError(f"{name}: {shows!r} was not drawn:\n{_text(app)}")
+        await pilot.pause(0.6)
+        app.save_screenshot(f"{name}-{size[0]}x{size[1]}-{theme}.svg", str(FOLDER))
+
+
+def _text(app: OmniApp) -> str:
+    width, height = app.size
+    lines = app.screen._compositor.render_strips(app.size) if width and height else []
+    return "\n".join(strip.text for strip in lines)
+
+
+async def at_all_sizes(name: str, app: Callable[[], OmniApp], shows: str) -> None:
+    """A screen at three sizes in the dark theme, and at the middle one in the light theme."""
+    for size in SIZES:
+        await picture(name, size, "dark", app(), shows)
+    await picture(name, SIZES[1], "light", app(), shows)
+
+
+async def reached(run: RunFolder, there: Callable[[Snapshot], bool]) -> None:
+    """Wait until a run is where a picture is wanted."""
+    while not there(take(run)):
+        await asyncio.sleep(0.05)
+        supervise.reap()
+
+
+def at_step(step: str) -> Callable[[Snapshot], bool]:
+    """Whether this step is running."""
+    return lambda snapshot: isinstance(snapshot.state.step(step).status, Running)
+
+
+async def main() -> None:
+    """Run the benchmark, and take the pictures on the way."""
+    FOLDER.mkdir(exist_ok=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    folder = str(load.locate("quickstart"))
+    await at_all_sizes("new-run", lambda: OmniApp(runbook=folder), "CONCURRENCY")
+
+    run = supervise.make_run("quickstart", {"PORT": port}, None)
+    supervise.start(run)
+    for index, size in enumerate(SIZES):
+        await reached(run, at_step(f"main/run{index + 1}/asr-client"))
+        shows = "POST /v1/audio" if index else "Measure speech"
+        await picture("run", size, "dark", OmniApp(run=run), shows)
+        if size == SIZES[1]:
+            await picture("run", size, "light", OmniApp(run=run), shows)
+    await reached(run, lambda snapshot: snapshot.outcome == "complete")
+    await at_all_sizes("complete", lambda: OmniApp(run=run), "Every step is done")
+
+    failed = supervise.make_run("quickstart", {"PORT": port}, None)
+    supervise.edit(failed, "main/run0/tts-server", BROKEN_SERVER)
+    supervise.start(failed)
+    await reached(failed, lambda snapshot: snapshot.outcome == "failed")
+    await at_all_sizes("failed", lambda: OmniApp(run=failed), "out of memory")
+    await at_all_sizes("home", OmniApp, run.name)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="omnitui-pictures-") as scratch:
+        os.environ["OMNITUI_HOME"] = scratch
+        asyncio.run(main())
+        sys.stdout.write(f"{len(list(FOLDER.glob('*.svg')))} pictures in {FOLDER}\n")
