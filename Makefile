@@ -1,5 +1,8 @@
 # Two commands do all the set-up on a machine with Python 3.11+ and make: `make quickstart` and `make test`.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+# The first that runs and is new enough: a name on the PATH may be a shim without a Python behind it.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+    $$p -c '$(NEW_ENOUGH)' 2> /dev/null && command -v $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 HEADLESS ?=
@@ -17,8 +20,8 @@ help:
 	@echo "make screenshots            the pictures in screenshots/, from the real app"
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	    { echo "OmniTUI needs Python 3.11 or newer; $(PYTHON) is older. Set PYTHON=/path/to/python3.11"; exit 1; }
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c '$(NEW_ENOUGH)' || \
+	    { echo "OmniTUI needs Python 3.11 or newer, and found none. Set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 	    { echo "The module venv is not complete; on Debian and Ubuntu: apt install python3-venv"; rm -rf $(VENV); exit 1; }
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
