@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 HEADLESS ?=
 
-.PHONY: help quickstart test long check lint types imports bench screenshots snapshots clean
+.PHONY: help quickstart test long check lint types imports runbooks coverage bench screenshots snapshots clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make quickstart HEADLESS=1  the same without a screen"
 	@echo "make test                   install and run the tests"
 	@echo "make check                  all that CI runs before its long part: lint, types, imports, tests"
+	@echo "make coverage               what the unit and screen tests reach"
 	@echo "make long                   CI's long part: slow tests and the quickstart benchmark"
 	@echo "make bench                  speed and memory, as ratios within one run"
 	@echo "make screenshots            the pictures in screenshots/, from the real app"
@@ -56,9 +57,13 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-check: lint types imports
+runbooks: $(VENV)/.dev
 	for runbook in runbooks/*/; do $(BIN)/omnitui check "$$runbook" || exit; done
-	$(MAKE) test
+
+check: lint types imports runbooks test
+
+coverage: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/unit tests/screens --cov --cov-report=term:skip-covered -q
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench
