@@ -61,7 +61,7 @@ def test_a_whole_run_told_in_every_way(desk: Desk) -> None:
     row = json.loads(status.out)
     has_keys(row)
     assert (row["outcome"], row["done"], row["step"]) == ("complete", row["steps"], None)
-    assert {gate["word"] for gate in row["gates"]} >= {"CLIENT_OK", "RUN_COMPLETE"}
+    assert {gate["word"] for gate in row["gates"]} == {"exit"}
     assert all(gate.keys() >= {"word", "about", "verdict", "reason", "at"} for gate in row["gates"])
     assert isinstance(row["resume"], list)
 
