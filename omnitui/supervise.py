@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 
 from msgspec.structs import replace
 
@@ -51,17 +52,15 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFo
     runbook = load.load(folder)
     values = chosen(runbook, given)
     resolved(values, dict.fromkeys(BUILT_IN, ""))
-    created = store.now()
+    # The id marks every process of the run: two users who start the same page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    taken = {run.name for run in store.runs()}
-    names = (f"{stamp}-{folder.name}{suffix}" for suffix in ("", *(f"-{n}" for n in range(2, 100))))
     state = RunState(
         schema=SCHEMA,
-        run=next(one for one in names if one not in taken),
+        run=f"{stamp}-{folder.name}-{token_hex(3)}",
         runbook=folder.name,
         runbook_sha256=load.digest(folder),
         title=runbook.title,
-        created=created,
+        created=store.now(),
         schedule=schedule_of(runbook, schedule).order,
         variables=values,
         secrets=secret_names(runbook),

@@ -4,10 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
 from omnitui import store
 from omnitui.places.local import is_alive
-from tests.flow.desk import PASS, Desk, alive
+from omnitui.supervise import make_run
+from tests.flow.desk import PASS, RUNBOOKS, Desk, alive
 from tests.waiting import PATIENCE_S, until
 
 
@@ -72,3 +75,12 @@ def test_a_second_run_on_the_same_port_is_refused_and_names_the_first(desk: Desk
     (second,) = [run for run in store.runs() if run != first]
     assert desk.state(second).steps == {}
     assert desk.resume(second).code == 0
+
+
+def test_two_runs_of_the_same_second_have_different_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = set()
+    for home in ("a", "b"):
+        # Two users: neither sees the other's runs.
+        monkeypatch.setenv("OMNITUI_HOME", str(tmp_path / home))
+        ids |= {make_run(str(RUNBOOKS / "asks"), {}, None).name for _ in range(20)}
+    assert len(ids) == 40
