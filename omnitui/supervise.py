@@ -52,7 +52,7 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFo
     runbook = load.load(folder)
     values = chosen(runbook, given)
     resolved(values, dict.fromkeys(BUILT_IN, ""))
-    # The id marks every process of the run: two users who start the same page in the same second must not share it.
+    # The id marks every process of the run: two users who start a page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     state = RunState(
         schema=SCHEMA,
