@@ -225,7 +225,7 @@ def hold_run(run: RunFolder) -> str:
     if store.holder(run) is None:
         return "no runner is at work; nothing to hold"
     store.ask(run, "hold")
-    return "it will end after this step"
+    return "the run holds after the step it is at"
 
 
 def acting(run: RunFolder) -> AbstractContextManager[Owned]:

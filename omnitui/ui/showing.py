@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from omnitui.gates import word_of
 from omnitui.live import Shown
-from omnitui.model import RUN_WIDE, Asking, Crashed, Failed, Passed, Running, Skipped, Stopped, Waiting
+from omnitui.model import RUN_WIDE, Asking, Crashed, Failed, Passed, Running, Skipped, Status, Stopped, Waiting
 from omnitui.plan import PlannedStep, is_done
 from omnitui.runbook.schema import Collect, Output, Runbook, Serve, Step
 from omnitui.snapshot import Snapshot
@@ -126,8 +126,8 @@ def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float)
 # -- the title and the step's own line -------------------------------------------------------------------------
 
 
-def title_row(snapshot: Snapshot, now: float) -> Row:
-    """Which run this is, which pass it is in, and whether anybody is at work on it."""
+def title_row(snapshot: Snapshot, now: float, *, holds: bool = False) -> Row:
+    """Which run this is, which pass it is in, and whether anybody is at work on it, and until when."""
     left = [Cell(snapshot.state.runbook, "strong")]
     step = snapshot.current
     if step and step.in_pass:
@@ -137,7 +137,7 @@ def title_row(snapshot: Snapshot, now: float) -> Row:
     sign = OUTCOMES[snapshot.outcome]
     if snapshot.holder:
         who = "runner alive" if snapshot.holder.role == "runner" else f"{snapshot.holder.role} at work"
-        told = f"{who} {clock_span(now - snapshot.since)}"
+        told = f"{who} {clock_span(now - snapshot.since)}" + " · holds after this step" * holds
     else:
         told = f"no runner · last event {ago(now - snapshot.since)}" if snapshot.state.steps else "not begun"
     return Row("", tuple(left), (Cell(f"{sign.symbol} {sign.word}  ", sign.tone), Cell(told, "muted")))
@@ -177,8 +177,10 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
     for planned in snapshot.plan:
         if planned.scope != current.scope and planned.id not in serving:
             continue
-        shown = [gate for gate in snapshot.gates if gate.about == planned.id]
-        over = is_done(snapshot.record(planned).status) and planned.id not in serving
+        status = snapshot.record(planned).status
+        # What was read of a step that begins again is of its past.
+        shown = [] if isinstance(status, Waiting) else [one for one in snapshot.gates if one.about == planned.id]
+        over = is_done(status) and planned.id not in serving
         polled = {word_of(gate) for gate in planned.step.gates if not isinstance(gate, Output)}
         for gate in shown:
             ends = gate.ends or not (isinstance(planned.step, Serve) or gate.word in polled)
@@ -186,14 +188,22 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
             (done if over else rest).append(chip)
         if not shown:
             words = gate_words(snapshot.runbook, planned.step)
-            (done if over else rest).extend(_unread(words, "green" if over else "to come"))
+            (done if over else rest).extend(_unread(words, status if over else Waiting()))
     return (*done[-_DONE_SHOWN:], *rest)
 
 
-def _unread(words: tuple[str, ...], kind: str) -> Iterator[Chip]:
-    sign = GATES[kind]
+def _unread(words: tuple[str, ...], status: Status) -> Iterator[Chip]:
     for word in words:
+        sign = GATES[_kind(word, status)]
         yield Chip((Cell(f"{sign.symbol} ", sign.tone), Cell(word[:24], "muted")))
+
+
+def _kind(word: str, status: Status) -> str:
+    """Of a gate without a reading: green only with evidence; what a step was done without is moot."""
+    if not isinstance(status, Passed):
+        return "moot" if is_done(status) else "to come"
+    told = {short_word(one.partition(": ")[0]) for one in status.evidence}
+    return "green" if status.already or word in told else "moot"
 
 
 def _chip(gate: Shown, now: float, *, alive: bool) -> Chip:

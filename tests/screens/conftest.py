@@ -29,6 +29,7 @@ from omnitui.runbook import load, shelf
 from omnitui.store import Owned, RunFolder
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.showing import gate_words
 
 DEMO = Path(__file__).parent / "data" / "demo"
 NOW = datetime.fromisoformat("2026-03-02T12:00:00+00:00").timestamp()
@@ -90,10 +91,12 @@ class FakeRuns:
         owned.commit("asking", owned.state.with_step("_/_/agree", record))
 
     def _begin(self, owned: Owned, scope: str) -> None:
-        for planned in lay_out(load.load(DEMO), ORDER):
+        book = load.load(DEMO)
+        for planned in lay_out(book, ORDER):
             if planned.scope == scope:
                 return
-            _pass(owned, planned.id, 12.5, "done")
+            words = gate_words(book, planned.step)
+            _pass(owned, planned.id, 12.5, words[0] if words else "done")
 
     def _running(self, owned: Owned) -> None:
         self._begin(owned, "main/run1")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from omnitui import store, supervise
-from omnitui.model import Asking, Failed, Passed, Skipped, Waiting
+from omnitui.model import Asking, Failed, Identity, Passed, Skipped, StepRecord, Waiting
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.dialogs import ChoiceScreen, EditScreen, PromptScreen
@@ -17,6 +17,7 @@ from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.row_list import RowList
+from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.server_logs import ServerLogs
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static, TextArea
@@ -59,6 +60,36 @@ async def opened(run: RunFolder, until: Until, size: tuple[int, int] = (120, 40)
         await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
         await until(lambda: app.screen.query_one(Checklist).key != "")
         yield Opened(pilot, app, run)
+
+
+async def test_no_gate_is_green_without_evidence_and_no_reading_outlives_its_step(
+    fake_runs: Any, until: Until
+) -> None:
+    run: RunFolder = fake_runs.make("failed")
+    stop, server = "main/run1/stop", "main/run1/server"
+    with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
+        passed = Passed(attempt=1, at="2026-03-02T11:00:00.000Z", evidence=("PORT_FREE: nobody listens",))
+        owned.commit("step_ended", owned.state.with_step(stop, StepRecord(status=passed)))
+    async with opened(run, until) as on:
+        assert "✔ PORT_FREE" in on.bar()
+        assert "– GPU_FREE" in on.bar()
+        assert "✘ READY" in on.bar()
+        with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
+            owned.commit("skipped", owned.state.with_step(stop, StepRecord(status=Skipped(at="", reason="no"))))
+        await until(lambda: "– PORT_FREE" in on.bar())
+        with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
+            owned.commit("redo", owned.state.with_step(server, StepRecord()))
+        await until(lambda: "○ READY" in on.bar())
+        assert "✘" not in on.bar()
+
+
+async def test_a_run_that_will_hold_says_so_until_it_does(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until, size=(120, 40)) as on:
+        title = on.screen.query_one("#title", RowLine)
+        assert "holds" not in str(title.row)
+        await on.pilot.press("h")
+        await until(lambda: "holds after this step" in str(title.row))
+        assert (on.run.requests / "hold").exists()
 
 
 async def test_a_running_run_shows_its_gates_its_logs_and_the_current_step(fake_runs: Any, until: Until) -> None:

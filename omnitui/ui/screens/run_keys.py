@@ -23,6 +23,7 @@ from omnitui.model import Asking, Running
 from omnitui.plan import PlannedStep, is_done, resume
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Command, Serve
+from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
 from omnitui.ui.messages import WorkDone, WorkFailed
@@ -61,6 +62,8 @@ class RunKeys(Screen[None]):
     run: RunFolder
     snapshot: Snapshot | None
     secrets: dict[str, str]
+    asked_to_hold: store.Holder | None = None
+    """The runner that this screen has asked to end after its step."""
 
     def selected_step(self) -> PlannedStep | None:
         """The step that the keys mean."""
@@ -173,6 +176,7 @@ class RunKeys(Screen[None]):
 
     def action_hold(self) -> None:
         """End after this step."""
+        self.asked_to_hold = self.snapshot.holder if self.snapshot else None
         self.in_thread(lambda: supervise.hold_run(self.run))
 
     def action_stop(self) -> None:
@@ -196,6 +200,7 @@ class RunKeys(Screen[None]):
             values = of_scope(now.runbook, now.state, step.scope, self.run.path)
             rc = shell_rc(environment_of(now.runbook, step.step), values)
             with self.app.suspend():
+                print(f"A shell for “{plain(step.step.title)}”. exit or ctrl+d leads back.", flush=True)  # noqa: T201
                 _shell(rc, {**os.environ, **values, **self.secrets})
         except SuspendNotSupported:
             self.notify("This terminal cannot be given to a shell.", severity="error")

@@ -51,7 +51,7 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
     if planned is None:
         return "green", (
             ("✔ Every step is done.", "bold $text-success"),
-            (f"The numbers: omnitui results {snapshot.run.name}", "$text-muted"),
+            (f"The table: o on the last step, or omnitui results {snapshot.run.name}", "$text-muted"),
         )
     status = snapshot.record(planned).status
     sign = OUTCOMES[snapshot.outcome]
