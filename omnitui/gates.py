@@ -62,6 +62,8 @@ class Listener(Struct, frozen=True):
     pid: int | None
     command: str
     ours: bool
+    run: str = ""
+    """The run that started it, of those whose processes can be seen."""
 
 
 class PortReading(Struct, frozen=True):
@@ -195,7 +197,8 @@ def judge_port_free(reading: PortReading) -> Verdict:
 def _who(listener: Listener) -> str:
     if listener.pid is None:
         return "a process of another user"
-    return f"pid {listener.pid} ({listener.command})"
+    of_run = f" of run {listener.run}" if listener.run else ""
+    return f"pid {listener.pid} ({listener.command}){of_run}"
 
 
 def judge_ready(server: Server, model: str, reading: HealthReading) -> Verdict:

@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from omnitui.plan import PlannedStep, lay_out
 from omnitui.runbook.check import environment_of
-from omnitui.runbook.schema import Collect, Command, Confirm, Gate, Output, Runbook, Serve, Stop, Summarize
+from omnitui.runbook.schema import (
+    Collect,
+    Command,
+    Confirm,
+    Gate,
+    Output,
+    PortFree,
+    Runbook,
+    Serve,
+    Stop,
+    Summarize,
+)
 from omnitui.runbook.variables import BUILT_IN, expand, names_in
 
 
@@ -49,6 +60,8 @@ def told(gate: Gate) -> str:
         asked = gate.word or f"a line matching {gate.pattern}"
         equal = f" = {', '.join(gate.equals)}" if gate.equals else ""
         return f"{asked}{equal}, exit status {' or '.join(map(str, gate.exit))}"
+    if isinstance(gate, PortFree):
+        return f"{gate.word}: nobody listens on port {gate.port}"
     return gate.word
 
 

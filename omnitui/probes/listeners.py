@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from omnitui.gates import Listener, PortReading
+from omnitui.model import MARKER
 
 _LISTEN = "0A"
 """TCP_LISTEN in the kernel's `/proc/net/tcp`; TIME_WAIT (06) is free."""
@@ -72,4 +73,14 @@ def _listener(address: str, pid: int | None, ours: tuple[int, ...]) -> Listener:
     command = ""
     with suppress(OSError):
         command = Path(f"/proc/{pid}/comm").read_text().strip() if pid else ""
-    return Listener(address, pid, command, pid in ours)
+    return Listener(address, pid, command, pid in ours, _run(pid) if pid and pid not in ours else "")
+
+
+def _run(pid: int) -> str:
+    """The run whose marker a process carries."""
+    with suppress(OSError):
+        for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            name, _, value = entry.partition(b"=")
+            if name == MARKER.encode():
+                return value.decode(errors="replace").partition(":")[0]
+    return ""

@@ -1,11 +1,14 @@
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from omnitui.gates import Listener
+from omnitui.gates import Listener, judge_port_free
+from omnitui.model import MARKER, marker
 from omnitui.probes.listeners import look
 
 HEAD = (
@@ -131,6 +134,22 @@ def test_a_real_listener_is_seen_with_its_owner() -> None:
         (other,) = look(port, [1]).listeners
         assert (other.pid, other.ours) == (os.getpid(), False)
     assert look(port).listeners == ()
+
+
+def test_a_listener_that_a_run_left_behind_is_told_with_its_run() -> None:
+    program = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); input()"
+    )
+    environment = {**os.environ, MARKER: marker("20260302-115000-demo", "main/run1/server", 1)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as left:
+        assert left.stdout
+        reading = look(int(left.stdout.readline()))
+        left.kill()
+    assert reading.listeners[0].run == "20260302-115000-demo"
+    assert f"pid {left.pid}" in judge_port_free(reading).reason
+    assert judge_port_free(reading).reason.endswith("of run 20260302-115000-demo")
 
 
 def test_a_bound_port_without_listener_is_free() -> None:

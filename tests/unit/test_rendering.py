@@ -163,8 +163,9 @@ def test_no_text_escapes_into_the_script(title: str, summary: str, value: str, a
         (Output(word="OK", exit=(0, 3)), "OK, exit status 0 or 3"),
         (Output(pattern="n=(.)", equals=("1",)), "a line matching n=(.) = 1, exit status 0"),
         (GpuFree(word="GPU_FREE"), "GPU_FREE"),
+        (PortFree(port="1"), "PORT_FREE: nobody listens on port 1"),
         (Coverage(), "RUN_COMPLETE"),
     ],
 )
-def test_a_gate_in_words(gate: Output | GpuFree | Coverage, words: str) -> None:
+def test_a_gate_in_words(gate: Output | GpuFree | PortFree | Coverage, words: str) -> None:
     assert told(gate) == words
