@@ -107,6 +107,8 @@ def open_runbook(
     runbook: Annotated[str | None, typer.Argument(help="A runbook to open a new run of.")] = None,
 ) -> int:
     """Open the app, on the New run screen of a runbook if one is named."""
+    if not sys.stdout.isatty():
+        raise UsageError("the app needs a terminal; without one: omnitui run RUNBOOK --headless")
     from omnitui.ui.app import open_app  # noqa: PLC0415
 
     return open_app(runbook=str(load.locate(runbook)) if runbook else None)

@@ -150,6 +150,8 @@ class Teller:
                 self.say(f"  Server {server} is still up; `omnitui stop {name}` stops it.")
             for line in tail(snapshot.run.runner_log, 5):
                 self.say(f"  | {line}")
+            if snapshot.outcome == "asking":
+                self.say(f"Say yes with: omnitui confirm {name}")
             self.say(f"Go on with: omnitui resume {name}")
         return EXIT[snapshot.outcome]
 

@@ -129,6 +129,7 @@ def test_a_question_and_a_destructive_step_wait_for_the_operator(desk: Desk) -> 
     assert told.code == 3
     assert "Is the machine plugged in?" in told.out
     run = desk.only_run()
+    assert f"Say yes with: omnitui confirm {run.name}" in told.out
     assert desk.omnitui("status", run.name).code == 3
     assert desk.omnitui("resume", run.name, "--headless").code == 3
 

@@ -196,6 +196,12 @@ def test_check_names_the_file_the_key_and_the_nearest_valid_name(
     assert "Traceback" not in told.err
 
 
+def test_the_app_does_not_open_without_a_terminal(desk: Desk) -> None:
+    told = desk.omnitui("open", MINI)
+    assert told.code == 2
+    assert "--headless" in told.err
+
+
 def test_check_says_that_a_file_is_no_toml(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "runbook.toml").write_text("schema = = 1")
     told = desk.omnitui("check", str(tmp_path))
