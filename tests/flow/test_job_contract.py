@@ -75,7 +75,7 @@ async def test_an_attempt_never_runs_twice(tmp_path: Path, mark: str) -> None:
 
 
 async def test_a_term_to_the_group_still_leaves_an_exit_file(tmp_path: Path, mark: str) -> None:
-    job = await begin(tmp_path / "job", "touch here; sleep 600", mark, HERE=str(tmp_path))
+    job = await begin(tmp_path / "job", "true; sleep 600", mark)
     until(lambda: len(members(job)) > 2, about="the sleep is up")
     assert job.identity
     os.killpg(job.identity.pid, signal.SIGTERM)
