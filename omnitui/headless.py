@@ -89,6 +89,10 @@ class Teller:
         for line in event["lines"] if tuple(event["lines"]) != self.told else ():
             self.say(f"  {line}")
 
+    def _on_left_half_done(self, event: dict[str, Any]) -> None:
+        for line in event["lines"]:
+            self.say(f"  {line}")
+
     def _on_step_started(self, event: dict[str, Any]) -> None:
         step = self._step(event)
         if step is None:

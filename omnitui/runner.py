@@ -34,7 +34,7 @@ from omnitui.model import (
     ended_attempt,
 )
 from omnitui.places.local import Local, identity_of
-from omnitui.plan import Outcome, PlannedStep, Resume, apply, lay_out, next_step, resume
+from omnitui.plan import Outcome, PlannedStep, Resume, World, apply, lay_out, next_step, resume
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
 from omnitui.runbook.load import load
@@ -171,6 +171,21 @@ async def _take_up(ctx: Context, decided: Resume) -> None:
             await stop_server(ctx, name, 10.0)
         elif isinstance(planned.step, Serve) and planned.id != decided.at:
             watch_health(ctx, ctx.servers[name], planned)
+    await _set_right(ctx, decided)
+
+
+async def _come_to_scope(ctx: Context) -> None:
+    """Decide anew: a pass may have been left half done before an earlier one was begun again."""
+    live = frozenset(name for name, server in ctx.servers.items() if server.job.leader_lives())
+    decided = resume(ctx.plan, ctx.owned.state, World(live_servers=live))
+    if decided.kind in ("retry", "redo_pass"):
+        ctx.owned.commit("left_half_done", lines=decided.lines)
+    await _set_right(ctx, decided)
+
+
+async def _set_right(ctx: Context, decided: Resume) -> None:
+    """Stop what is in the way, move the old output aside, and let the steps wait again."""
+    owned = ctx.owned
     if decided.kind in ("retry", "redo_pass"):
         step = next_step(ctx.plan, owned.state)
         status = owned.state.step(step.id).status if step else None
@@ -192,6 +207,7 @@ async def _take_up(ctx: Context, decided: Resume) -> None:
 
 
 async def _drive(ctx: Context, *, one: bool) -> Outcome:
+    scope = ""
     while True:
         planned = next_step(ctx.plan, ctx.owned.state)
         if planned is None:
@@ -200,6 +216,10 @@ async def _drive(ctx: Context, *, one: bool) -> Outcome:
             raise StopAsked
         if ctx.hold_asked:
             return "held"
+        if scope not in ("", planned.scope):
+            await _come_to_scope(ctx)
+            planned = next_step(ctx.plan, ctx.owned.state) or planned
+        scope = planned.scope
         await _step(ctx, planned)
         if next_step(ctx.plan, ctx.owned.state) == planned:
             return where_it_stands(ctx.plan, ctx.owned.state, alive=False)

@@ -228,6 +228,23 @@ def test_a_pass_that_is_redone_is_moved_aside(desk: Desk) -> None:
     assert len(desk.state(run).step("_/_/table").attempts) == 2
 
 
+def test_a_later_pass_that_was_left_half_done_begins_again_too(desk: Desk) -> None:
+    run = client_at_work(desk, "two")
+    (desk.control / "warm.fail").touch()
+    desk.release("client")
+    until(lambda: store.holder(run) is None, about="run2 has failed at its warm up")
+    (desk.control / "warm.fail").unlink()
+    assert desk.status_of(run, "mini/run2/warm") == "Failed"
+    before = contents(run.path / "work" / "run2")
+    assert desk.omnitui("redo", run.name, PASS).code == 0
+    told = desk.resume(run)
+    assert told.code == 0, told
+    assert "Begin pass mini/run2 again at its first step" in told.out
+    assert contents(run.path / "work" / "run2-incomplete") == before
+    assert (run.path / "trace.txt").read_text().split().count("run2-out") == 2
+    assert series(desk, run)["averaged"] == ["run1", "run2"]
+
+
 def test_redo_after_the_runner_died_ends_the_client_first(desk: Desk) -> None:
     run = client_at_work(desk)
     desk.kill_runner(run)
