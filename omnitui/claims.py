@@ -48,7 +48,8 @@ def _one(name: str, run: str) -> Iterator[None]:
 
 def _open_shared(path: Path) -> int:
     # The kernel refuses O_CREAT on another user's file in a sticky folder, so an existing one is opened first.
-    flags = os.O_RDWR | os.O_CLOEXEC
+    # A link that somebody else laid there must not lead us to a file of our own: it would be emptied.
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         try:
             return os.open(path, flags)

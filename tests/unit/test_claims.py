@@ -47,6 +47,16 @@ def test_a_folder_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp
         pass
 
 
+@pytest.mark.usefixtures("home")
+def test_a_link_in_the_shared_folder_is_not_followed(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    (folder() / "omnitui-port-1.lock").symlink_to(precious)
+    with pytest.raises(StoreError, match=r"omnitui-port-1\.lock cannot be opened"), claimed(["port-1"], "x"):
+        pass
+    assert precious.read_text() == "kept"
+
+
 def test_without_a_given_folder_there_is_one_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMNITUI_LOCKS", raising=False)
     assert folder().is_dir()
