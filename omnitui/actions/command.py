@@ -70,7 +70,7 @@ async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates
     try:
         _hand_on(ctx, planned, attempt)
     except JobError as error:
-        return failed(attempt, str(error))
+        return failed(attempt, ctx.without_secrets(str(error)))
     return passed(attempt, verdicts)
 
 
@@ -131,6 +131,9 @@ def _hand_on(ctx: Context, planned: PlannedStep, attempt: int) -> None:
     secret = next((name for name in handed if name in ctx.owned.state.secrets), None)
     if secret:
         raise JobError(f"{secret} is a secret; it must not be handed on through $OMNITUI_ENV")
+    carrier = next((name for name, value in handed.items() if value != ctx.without_secrets(value)), None)
+    if carrier:
+        raise JobError(f"the value of {carrier} holds a secret; it must not be handed on through $OMNITUI_ENV")
     known = ctx.owned.state.handed
     scope = planned.scope
     together = {**known, scope: {**known.get(scope, {}), **handed}}

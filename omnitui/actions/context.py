@@ -52,10 +52,14 @@ class Context:
 
     def masked(self, verdict: Verdict) -> Verdict:
         """The verdict with every secret in its reason blanked."""
-        reason = verdict.reason
-        for secret in filter(None, self.secrets.values()):
-            reason = reason.replace(secret, "*" * 8)
+        reason = self.without_secrets(verdict.reason)
         return verdict if reason == verdict.reason else replace(verdict, reason=reason)
+
+    def without_secrets(self, text: str) -> str:
+        """The text with every secret blanked."""
+        for secret in filter(None, self.secrets.values()):
+            text = text.replace(secret, "*" * 8)
+        return text
 
     def job(self, planned: PlannedStep, attempt: int) -> Job:
         """The job of an attempt, whether it has been started or not."""

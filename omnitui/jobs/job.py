@@ -254,6 +254,8 @@ def read_handed(folder: JobFolder) -> dict[str, str]:
         name, equals, value = line.partition("=")
         if not equals or not name.isidentifier():
             raise JobError(f"$OMNITUI_ENV holds {line[:60]!r}; a line there is NAME=value")
+        if "\0" in value:
+            raise JobError(f"$OMNITUI_ENV holds a NUL byte in the value of {name}; no environment can carry it")
         if names_in(value):
             # It would be expanded wherever the value is used, and an unknown name would end the run.
             raise JobError(f"$OMNITUI_ENV holds {line[:60]!r}; let bash expand the name before it is handed on")

@@ -203,6 +203,9 @@ async def test_what_a_job_hands_on(tmp_path: Path, mark: str) -> None:
         job.folder.handed.write_text(f"{line}\n")
         with pytest.raises(JobError, match="NAME=value"):
             read_handed(job.folder)
+    job.folder.handed.write_text("A=x\0y\n")
+    with pytest.raises(JobError, match="NUL byte in the value of A"):
+        read_handed(job.folder)
 
 
 async def test_the_environment_reaches_the_job_and_only_its_names_reach_the_disk(

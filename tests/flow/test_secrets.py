@@ -55,6 +55,16 @@ def test_a_log_that_contains_a_secret_is_told_and_blanked(desk: Desk, token: str
     assert job.log.read_bytes()[offset : offset + length] == token.encode()
 
 
+def test_a_secret_handed_on_under_another_name_fails_the_step(desk: Desk, token: str) -> None:
+    told = desk.omnitui("run", KEYS, "--headless", "--yes", "--set=LOUD=handed")
+    assert told.code == 1
+    assert "the value of MINE holds a secret" in told.out
+    assert token not in told.out
+    run = desk.only_run()
+    # The step itself wrote it there.
+    assert holders(run) == ["jobs/_/_/print/1/handed"]
+
+
 def test_a_missing_secret_blocks_the_start_and_every_resume(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOKEN", raising=False)
     told = desk.omnitui("run", KEYS, "--headless")
