@@ -54,6 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.sched_setaffinity(0, [int(cpu) for cpu in options.cpus.split(",")])
     try:
         with store.owned(run, identity_of(os.getpid())) as owned:
+            store.drop_old_requests(run)
             asyncio.run(_run(owned, options, handoff))
     except OmniError as error:
         if not handoff.told(error):
@@ -109,12 +110,12 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
     names = [f"port-{expand(port, values)}" for port in runbook.resources.ports]
     names += await _gpu_names(expand(runbook.resources.gpus, values))
     with claimed(names, owned.run.name):
-        store.take_requests(owned.run)
         world = observe(owned.run, runbook, plan, owned.state)
         in_place = {"place": True, "start": False, None: None}[options.where]
         decided = resume(plan, owned.state, world, in_place)
-        handoff.begun()
+        # A full disk is told to whoever starts us, not to a log on that disk.
         owned.commit("runner_started", pid=os.getpid(), kind=decided.kind, lines=decided.lines)
+        handoff.begun()
         _heed_signals(ctx)
         requests = asyncio.create_task(_requests(ctx))
         outcome: Outcome = "interrupted"

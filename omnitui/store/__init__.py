@@ -7,7 +7,7 @@ the state.
 
 from omnitui.store.files import make_folder, move_aside, replace_file
 from omnitui.store.folder import RunFolder, find, home, now, runs
-from omnitui.store.journal import ask, events, replay, take_requests
+from omnitui.store.journal import ask, drop_old_requests, events, replay, take_requests
 from omnitui.store.lock import Holder, holder, locked
 from omnitui.store.owned import Owned, create, owned
 from omnitui.store.state_file import from_toml, read, to_toml
@@ -18,6 +18,7 @@ __all__ = [
     "RunFolder",
     "ask",
     "create",
+    "drop_old_requests",
     "events",
     "find",
     "from_toml",

@@ -17,6 +17,15 @@ def ask(run: RunFolder, request: str) -> None:
     replace_file(run.requests / request, now().encode())
 
 
+def drop_old_requests(run: RunFolder) -> None:
+    """Forget what was asked of an earlier runner; what is younger than our hold of the lock is meant for us."""
+    with suppress(FileNotFoundError):
+        held = run.lock.stat().st_mtime_ns
+        for file in run.requests.iterdir():
+            if file.stat().st_mtime_ns < held:
+                file.unlink()
+
+
 def take_requests(run: RunFolder) -> set[str]:
     """Consume what was asked."""
     taken = set()

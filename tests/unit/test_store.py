@@ -514,3 +514,13 @@ def test_journal_lines_are_plain_json(run: RunFolder) -> None:
         pass
     (line,) = run.journal.read_text().split("\n")[:-1]
     assert json.loads(line) == msgspec.json.decode(line)
+
+
+def test_only_what_was_asked_of_an_earlier_runner_is_dropped(run: RunFolder) -> None:
+    store.ask(run, "hold")
+    os.utime(run.requests / "hold", (1, 1))
+    with store.locked(run, ME, "runner"):
+        # Whoever sees the lock held may ask at once, long before the runner has read its runbook.
+        store.ask(run, "stop")
+        store.drop_old_requests(run)
+        assert store.take_requests(run) == {"stop"}
