@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from omnitui.model import PassRecord, RunState
+from omnitui.model import Passed, PassRecord, RunState, Skipped
+from omnitui.plan import Plan, lay_out
 from omnitui.results.files import ResultError, read_json, search
-from omnitui.runbook.schema import Runbook
+from omnitui.runbook.schema import Collect, Runbook
 from omnitui.runbook.variables import expand
 from omnitui.store import RunFolder
 
@@ -63,6 +64,7 @@ def read_metrics(
 def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult]:
     """All passes of a run in schedule order; one without stored metrics is there as incomplete."""
     found = []
+    plan = lay_out(runbook, state.schedule)
     for scope in state.schedule:
         series, _, label = scope.partition("/")
         scored = label not in runbook.passes.unscored
@@ -70,9 +72,20 @@ def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult
         try:
             data = (run.pass_folder(scope) / "metrics.json").read_bytes()
             result = msgspec.json.decode(data, type=PassResult)
-            found.append(msgspec.structs.replace(result, marks=marks))
+            found.append(_judged(msgspec.structs.replace(result, marks=marks), plan, state))
         except FileNotFoundError:
             found.append(PassResult(series, label, scored, False, {}, ("not collected",) * scored, marks))
         except (OSError, msgspec.MsgspecError) as error:
             found.append(PassResult(series, label, scored, False, {}, (f"metrics.json: {error}",), marks))
     return found
+
+
+def _judged(result: PassResult, plan: Plan, state: RunState) -> PassResult:
+    # Files may be complete while the step that collected them is red: its other gates count as well.
+    scope = f"{result.series}/{result.label}"
+    steps = (one for one in plan if one.scope == scope and isinstance(one.step, Collect))
+    red = [one.step.id for one in steps if not isinstance(state.step(one.id).status, Passed | Skipped)]
+    if not red:
+        return result
+    reasons = (*result.reasons, *(f"step {step} has not passed" for step in red))
+    return msgspec.structs.replace(result, complete=False, reasons=reasons)

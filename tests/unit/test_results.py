@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omnitui.model import PassRecord, StepRecord
+from omnitui.model import PassRecord, Status, StepRecord, Waiting
 from omnitui.results.passes import PassResult, read_metrics, stored
 from omnitui.results.provenance import provenance
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.table import Format, number, render
 from omnitui.runbook.schema import Metric, Runbook
 from omnitui.store import RunFolder
-from tests.unit.builders import green, runbook, state
+from tests.unit.builders import green, red, runbook, running, state
 
 METRICS = (("rate", "req/s", "higher"), ("wer", "", "lower"), ("note", "s", "none"))
 
@@ -126,7 +126,11 @@ def test_stored_passes_come_in_schedule_order_with_the_marks_of_now(tmp_path: Pa
         run.pass_folder(label).mkdir(parents=True)
         (run.pass_folder(label) / "metrics.json").write_bytes(msgspec.json.encode(data))
     (run.pass_folder("a/2") / "metrics.json").write_bytes(b'{"series": "a"')
-    there = state(order=("a/warm", "a/2", "a/1", "b/1"), passes={"a/1": PassRecord(marks=("new",))})
+    there = state(
+        {"a/1/collect": green()},
+        order=("a/warm", "a/2", "a/1", "b/1"),
+        passes={"a/1": PassRecord(marks=("new",))},
+    )
     found = stored(run, there, runbook())
     assert [(one.series, one.label) for one in found] == [("a", "warm"), ("a", "2"), ("a", "1"), ("b", "1")]
     warm, broken, marked, missing = found
@@ -134,6 +138,15 @@ def test_stored_passes_come_in_schedule_order_with_the_marks_of_now(tmp_path: Pa
     assert broken.left_out.startswith("metrics.json: ")
     assert (marked.metrics, marked.left_out) == ({"rate": 2.0}, "new")
     assert (missing.left_out, missing.complete) == ("not collected", False)
+
+
+@pytest.mark.parametrize("status", [Waiting(), running(), red()])
+def test_a_pass_whose_collecting_step_is_not_green_is_left_out(tmp_path: Path, status: Status) -> None:
+    run = RunFolder(tmp_path)
+    run.pass_folder("a/1").mkdir(parents=True)
+    (run.pass_folder("a/1") / "metrics.json").write_bytes(msgspec.json.encode(result("1", {"rate": 2.0})))
+    (one,) = stored(run, state({"a/1/collect": status}, order=("a/1",)), runbook())
+    assert (one.complete, one.left_out) == (False, "step collect has not passed")
 
 
 def test_infinity_cannot_be_stored_as_a_metric(tmp_path: Path) -> None:
