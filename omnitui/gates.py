@@ -190,11 +190,12 @@ def judge_port_free(reading: PortReading) -> Verdict:
     if reading.error:
         return Unknown(f"port {reading.port}: {reading.error}")
     if reading.listeners:
-        return Unknown(f"port {reading.port} is held by {_who(reading.listeners[0])}")
+        return Unknown(f"port {reading.port} is held by {who(reading.listeners[0])}")
     return Green(f"nobody listens on port {reading.port}")
 
 
-def _who(listener: Listener) -> str:
+def who(listener: Listener) -> str:
+    """The process that listens, in words."""
     if listener.pid is None:
         return "a process of another user"
     of_run = f" of run {listener.run}" if listener.run else ""
@@ -213,7 +214,7 @@ def judge_ready(server: Server, model: str, reading: HealthReading) -> Verdict:
         return Unknown(f"nobody listens on port {port.port} yet")
     foreign = next((listener for listener in port.listeners if not listener.ours), None)
     if foreign:
-        return Red(f"port {port.port} is held by {_who(foreign)}, not by our server")
+        return Red(f"port {port.port} is held by {who(foreign)}, not by our server")
     if reading.status is None:
         return Unknown(f"{server.health} does not answer: {reading.error}")
     if reading.status != 200:

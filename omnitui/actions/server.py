@@ -6,7 +6,7 @@ import time
 from omnitui.actions.context import Context, Result, RunningServer, StopAsked, failed, passed
 from omnitui.actions.gating import decide
 from omnitui.actions.watching import POLL_S, keep_leaks
-from omnitui.gates import Green, HealthReading, PortReading, Red, Unknown, Verdict, judge_ready
+from omnitui.gates import Green, HealthReading, PortReading, Red, Unknown, Verdict, judge_ready, who
 from omnitui.jobs.job import Job, members, start
 from omnitui.jobs.output import Scanner, tail
 from omnitui.jobs.stop import stop
@@ -73,8 +73,7 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     if not job.folder.path.exists():
         busy = listeners.look(port)
         if busy.listeners:
-            holder = busy.listeners[0]
-            return failed(attempt, f"{spec.word}: port {port} is held by pid {holder.pid} ({holder.command})")
+            return failed(attempt, f"{spec.word}: port {port} is held by {who(busy.listeners[0])}")
         ctx.server_state(step.server, ServerRecord(step=planned.id, job=_below(ctx, job)))
         text = script(environment_of(ctx.runbook, step), step.title, command_of(planned, ctx.owned.state), values)
         job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
