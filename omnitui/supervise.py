@@ -158,6 +158,7 @@ def stop_run(run: RunFolder, patience_s: float = 90.0) -> str:
 def _stop_left_overs(run: RunFolder) -> str:
     with acting(run) as owned:
         stopped = [*_stop_orphan(owned), *(f"server {name}" for name in _stop_servers(owned))]
+        stopped += _stop_stragglers(owned)
     return f"stopped {', '.join(stopped)}" if stopped else "nothing was running"
 
 
@@ -203,6 +204,18 @@ def _stop_servers(owned: Owned) -> list[str]:
         servers = {key: record for key, record in owned.state.servers.items() if key != name}
         owned.commit("server_gone", replace(owned.state, servers=servers), server=name, by="operator")
     return list(jobs)
+
+
+def _stop_stragglers(owned: Owned) -> list[str]:
+    import asyncio  # noqa: PLC0415 - only these rare decisions need it
+
+    from omnitui.jobs.stop import stop_stragglers  # noqa: PLC0415
+    from omnitui.places.local import Local  # noqa: PLC0415
+
+    left = asyncio.run(stop_stragglers(Local(), owned.run.name, 10.0))
+    if left:
+        owned.commit("stragglers", stopped=left)
+    return [f"{left} processes that steps had left behind"] if left else []
 
 
 def redo_pass(run: RunFolder, scope: str) -> list[Path]:

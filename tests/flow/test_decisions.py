@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from omnitui import store
 from omnitui.probes import listeners
 from omnitui.store import RunFolder
@@ -245,6 +246,17 @@ def test_a_later_pass_that_was_left_half_done_begins_again_too(desk: Desk) -> No
     assert series(desk, run)["averaged"] == ["run1", "run2"]
 
 
+def test_the_output_of_another_run_is_moved_aside_and_not_overwritten(desk: Desk, tmp_path: Path) -> None:
+    work = tmp_path / "shared"
+    assert desk.omnitui(*desk.mini(WORK=str(work))).code == 0
+    before = contents(work / "run1")
+    told = desk.omnitui(*desk.mini(WORK=str(work)))
+    assert told.code == 0, told
+    assert f"moved aside: {work / 'run1-earlier'}" in told.out
+    assert contents(work / "run1-earlier") == before
+    assert (work / "run1" / "metrics.json").exists()
+
+
 def test_redo_after_the_runner_died_ends_the_client_first(desk: Desk) -> None:
     run = client_at_work(desk)
     desk.kill_runner(run)
@@ -281,7 +293,10 @@ def test_ctrl_c_leaves_the_run_alone_and_says_so(desk: Desk) -> None:
     assert desk.status(run)["outcome"] == "complete"
 
 
-def test_what_a_step_left_in_a_session_of_its_own_is_stopped_in_the_end(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("then", ["true", "false"])
+def test_what_a_step_left_in_a_session_of_its_own_is_stopped_in_the_end(
+    desk: Desk, tmp_path: Path, then: str
+) -> None:
     (tmp_path / "daemon").mkdir()
     (tmp_path / "daemon" / "runbook.toml").write_text(
         """
@@ -300,11 +315,16 @@ run = '''
 setsid sleep 300 < /dev/null > /dev/null 2>&1 &
 until [ "$(ps -o sid= -p $! | tr -d ' ')" = $! ]; do sleep 0.01; done
 echo $! > "$RUN_DIR/daemon"
+THEN
 '''
-"""
+""".replace("THEN", then)
     )
     told = desk.end(desk.begin("run", str(tmp_path / "daemon"), "--headless"))
+    run = desk.only_run()
+    if then == "false":
+        # A failed run keeps what it started, for the operator to look at.
+        assert told.code == 1
+        told = desk.omnitui("stop", run.name)
     assert told.code == 0, told
     assert "stopped 1 processes that steps had left behind" in told.out
-    run = desk.only_run()
     assert not alive(int((run.path / "daemon").read_text()))
