@@ -29,8 +29,10 @@ from omnitui.model import (
     Ended,
     Failed,
     Running,
+    Skipped,
     StepRecord,
     Stopped,
+    Waiting,
     ended_attempt,
 )
 from omnitui.places.local import Local, identity_of
@@ -242,6 +244,7 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
                 "asking", owned.state.with_step(planned.id, replace(record, status=asking)), step=planned.id
             )
             return
+        _keep_earlier_output(ctx, planned)
         attempt, began = _next_attempt(owned.run, planned, record), store.now()
         record = replace(record, status=Running(attempt=attempt, since=began))
         owned.commit("step_started", owned.state.with_step(planned.id, record), step=planned.id, attempt=attempt)
@@ -260,6 +263,18 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
         owned.commit("asking", asked, step=planned.id, question=result.question)
         return
     _end_step(ctx, planned, record, began, seconds + time.monotonic() - begun, result)
+
+
+def _keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
+    """Move aside what stands in a pass's output folder before the pass begins: it is of another run."""
+    untouched = Waiting | Skipped | Asking
+    steps = (one.id for one in ctx.plan if one.scope == planned.scope)
+    if not planned.in_pass or not all(isinstance(ctx.owned.state.step(one).status, untouched) for one in steps):
+        return
+    out = Path(ctx.values(planned)["OUT"])
+    if out.is_dir() and any(out.iterdir()):
+        moved = store.move_aside([out], "earlier")
+        ctx.owned.commit("moved_aside", moved=[str(path) for path in moved])
 
 
 def _end_step(

@@ -52,16 +52,16 @@ def make_folder(path: Path) -> None:
         ) from error
 
 
-def move_aside(paths: Iterable[Path]) -> list[Path]:
+def move_aside(paths: Iterable[Path], what: str = "incomplete") -> list[Path]:
     """Rename each existing path to `NAME-incomplete`, `-incomplete-2`, ...; nothing is deleted or overwritten."""
     moved = []
     for path in paths:
         if not (path.exists() or path.is_symlink()):
             continue
-        aside = path.with_name(f"{path.name}-incomplete")
+        aside = path.with_name(f"{path.name}-{what}")
         number = 2
         while aside.exists() or aside.is_symlink():
-            aside = path.with_name(f"{path.name}-incomplete-{number}")
+            aside = path.with_name(f"{path.name}-{what}-{number}")
             number += 1
         try:
             path.rename(aside)
