@@ -310,6 +310,8 @@ async def _leave(ctx: Context, outcome: Outcome) -> None:
     for server in ctx.servers.values():
         if server.watch:
             server.watch.cancel()
+        if server.leaks:
+            server.leaks.cancel()
         server.ended.cancel()
     ctx.board.flush(force=True)
     ctx.owned.commit("runner_ended", outcome=outcome, servers=sorted(ctx.servers))

@@ -58,9 +58,10 @@ class Changes:
         try:
             yield change
         finally:
-            del self._watched[watch]
-            with suppress(OSError):
-                self._inotify.rm_watch(watch)
+            # After `close` there is nothing left to remove.
+            if self._watched.pop(watch, None):
+                with suppress(OSError):
+                    self._inotify.rm_watch(watch)
 
     def close(self) -> None:
         """Stop watching."""

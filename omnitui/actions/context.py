@@ -85,6 +85,8 @@ class RunningServer:
     job: Job
     ended: "asyncio.Task[int | None]"
     watch: "asyncio.Task[None] | None" = None
+    leaks: "asyncio.Task[None] | None" = None
+    """Notes where secrets stand in the server's log, as it is written."""
 
 
 Action: TypeAlias = Callable[[Context, PlannedStep, int], Awaitable[Result]]

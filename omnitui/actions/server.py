@@ -5,7 +5,7 @@ import time
 
 from omnitui.actions.context import Context, Result, RunningServer, StopAsked, failed, passed
 from omnitui.actions.gating import decide
-from omnitui.actions.watching import POLL_S, keep_leaks
+from omnitui.actions.watching import POLL_S, follow, keep_leaks
 from omnitui.gates import Green, HealthReading, PortReading, Red, Unknown, Verdict, judge_ready, who
 from omnitui.jobs.job import Job, members, start
 from omnitui.jobs.output import Scanner, tail
@@ -83,10 +83,8 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     except StopAsked:
         await stop_server(ctx, step.server, 10.0)
         raise
-    _scan_for_secrets(ctx, job)
     if not isinstance(verdict, Green):
         await stop_server(ctx, step.server, 10.0)
-        _scan_for_secrets(ctx, job)
         last = tail(job.folder.log, 1)
         return failed(
             attempt, f"{spec.word}: {verdict.reason}" + (f"; its last line: {last[0][:200]}" if last else "")
@@ -110,8 +108,17 @@ def _below(ctx: Context, job: Job) -> str:
 def attach(ctx: Context, name: str, job: Job) -> RunningServer:
     """Know a server that should be up, and learn of its end at once."""
     server = RunningServer(name, job, asyncio.create_task(job.wait()))
+    if ctx.secrets:
+        server.leaks = asyncio.create_task(_note_leaks(ctx, job))
     ctx.servers[name] = server
     return server
+
+
+async def _note_leaks(ctx: Context, job: Job) -> None:
+    """A log is shown while it grows, so a secret in it must be known at once, also before READY."""
+    scanner = Scanner(job.folder.log, (), (), tuple(ctx.secrets.values()))
+    with ctx.changes.of(scanner.path) as change:
+        await follow(scanner, change, lambda: keep_leaks(scanner))
 
 
 async def _until_ready(
@@ -157,7 +164,6 @@ def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> N
         try:
             while True:
                 await asyncio.wait({server.ended}, timeout=_WATCH_S)
-                _scan_for_secrets(ctx, server.job)
                 verdict = judge_ready(spec, "", await asyncio.to_thread(health.look))
                 if server.ended.done():
                     verdict = Red(f"the server died (exit status {server.job.folder.exit_status()})")
@@ -202,6 +208,10 @@ async def stop_server(ctx: Context, name: str, grace_s: float) -> tuple[str, tup
     done = await stop(server.job, grace_s)
     await asyncio.wait({server.ended}, timeout=1.0)
     server.ended.cancel()
+    if server.leaks:
+        server.leaks.cancel()
+        # What it printed last may not have been read yet.
+        _scan_for_secrets(ctx, server.job)
     ctx.board.forget(ctx.owned.state.servers[name].step if name in ctx.owned.state.servers else "")
     if done.survivors:
         ctx.servers[name] = attach(ctx, name, server.job)

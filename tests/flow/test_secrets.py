@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
+from omnitui.logfile import blanked, leaks_of
 from omnitui.store import RunFolder
 from tests.flow.desk import RUNBOOKS, Desk
+from tests.waiting import until
 
 KEYS = str(RUNBOOKS / "keys")
 SECRET = "hf_b1rd-s0ng+&'\"$x"
@@ -63,6 +66,49 @@ def test_a_secret_handed_on_under_another_name_fails_the_step(desk: Desk, token:
     run = desk.only_run()
     # The step itself wrote it there.
     assert holders(run) == ["jobs/_/_/print/1/handed"]
+
+
+def test_a_secret_in_a_server_log_is_known_before_the_server_is_ready(
+    desk: Desk, tmp_path: Path, token: str
+) -> None:
+    book = tmp_path / "starting"
+    book.mkdir()
+    (book / "runbook.toml").write_text(
+        f"""
+schema = 1
+title = "Starting"
+summary = "A server that prints a secret and never listens."
+variables.TOKEN = {{ secret = true, help = "To sign in." }}
+servers.web = {{ title = "Web", port = "{desk.port}" }}
+
+[[phases]]
+id = "all"
+title = "All"
+
+[[phases.steps]]
+id = "serve"
+title = "Serve"
+do = "serve"
+server = "web"
+run = 'echo "with $TOKEN"; bye() {{ echo "bye $TOKEN"; exit; }}; trap bye TERM; while :; do sleep 0.05; done'
+
+[[phases.steps]]
+id = "stop"
+title = "Stop"
+do = "stop"
+server = "web"
+"""
+    )
+    run = desk.detach("run", str(book))
+    desk.group_of(run, "_/_/serve")
+    log = desk.job(run, "_/_/serve").log
+    until(
+        lambda: blanked(log.read_bytes(), 0, leaks_of(log)) == b"with " + b"*" * len(token) + b"\n",
+        about="it is blanked",
+    )
+    desk.omnitui("stop", run.name)
+    assert b"bye" in log.read_bytes()
+    assert token.encode() not in blanked(log.read_bytes(), 0, leaks_of(log))
 
 
 def test_a_missing_secret_blocks_the_start_and_every_resume(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
