@@ -21,7 +21,7 @@ def read_json(path: Path) -> Any:
         raise ResultError(f"{path.name} is missing") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ResultError(f"{path.name} cannot be read: {error}") from error
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(f"{path.name} is not whole JSON ({error})") from error
 
 

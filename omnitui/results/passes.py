@@ -1,6 +1,7 @@
 """What is stored of a pass: its metrics, whether they may be averaged, and why not if so."""
 
 import math
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -54,6 +55,8 @@ def read_metrics(
             wrong.append(f"{metric.id}: {metric.path} is missing in {file}")
         elif isinstance(value, bool) or not isinstance(value, int | float):
             wrong.append(f"{metric.id}: {metric.path} is {value!r}, no number")
+        elif isinstance(value, int) and abs(value) > sys.float_info.max:
+            wrong.append(f"{metric.id}: {metric.path} is too large")
         elif not math.isfinite(value):
             wrong.append(f"{metric.id}: {metric.path} is {value}")
         else:

@@ -45,6 +45,7 @@ def test_a_finite_number_is_a_metric(tmp_path: Path, value: float) -> None:
         (math.nan, "m: x.m is nan"),
         (math.inf, "m: x.m is inf"),
         (-math.inf, "m: x.m is -inf"),
+        (10**400, "m: x.m is too large"),
         (None, "m: x.m is missing in r.json"),
         (True, "m: x.m is True, no number"),
         (False, "m: x.m is False, no number"),
@@ -138,6 +139,13 @@ def test_stored_passes_come_in_schedule_order_with_the_marks_of_now(tmp_path: Pa
     assert broken.left_out.startswith("metrics.json: ")
     assert (marked.metrics, marked.left_out) == ({"rate": 2.0}, "new")
     assert (missing.left_out, missing.complete) == ("not collected", False)
+
+
+def test_a_number_with_more_digits_than_python_reads_is_told(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"x": {"m": 1%s}}' % ("0" * 5000))
+    metrics, (told,) = read_metrics(book("x.m"), tmp_path, {"NAME": "r"})
+    assert metrics == {}
+    assert told.startswith("m: r.json is not whole JSON")
 
 
 @pytest.mark.parametrize("status", [Waiting(), running(), red()])
