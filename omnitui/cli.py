@@ -24,6 +24,7 @@ from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, resolved
+from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
 from omnitui.world import observe
@@ -79,7 +80,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
         error.show()
         return UsageError.exit_code
     except OmniError as error:
-        sys.stderr.write(f"omnitui: {error}\n")
+        sys.stderr.write(f"omnitui: {plain(str(error))}\n")
         return error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -90,8 +91,9 @@ def run_cli(arguments: list[str] | None = None) -> int:
 
 
 def say(text: str) -> None:
-    """Print a line."""
-    sys.stdout.write(text + "\n")
+    """Print text: to a terminal without what it would obey, to a file or a pipe as it is."""
+    lines = map(plain, text.split("\n")) if sys.stdout.isatty() else [text]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 @app.callback(invoke_without_command=True)
@@ -333,7 +335,7 @@ def check(runbook: Annotated[str, typer.Argument(help="A runbook's id or its fol
     folder = load.locate(runbook)
     found = problems(folder)
     for problem in found:
-        sys.stderr.write(f"{problem}\n")
+        sys.stderr.write(f"{plain(str(problem))}\n")
     if found:
         return UsageError.exit_code
     say(f"{folder / load.FILE}: ok")

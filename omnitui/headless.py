@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from omnitui import store, supervise
@@ -52,8 +53,8 @@ def follow(
         return 0
 
 
-def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
+def _print(text: str) -> None:
+    sys.stdout.write("".join(f"{plain(line)}\n" for line in text.split("\n")))
     sys.stdout.flush()
 
 
@@ -74,7 +75,9 @@ class Teller:
         for event in found:
             told = getattr(self, f"_on_{event['event']}", None)
             if told:
-                told(event)
+                # A line that lacks what its event should have was edited by somebody; the next ones still count.
+                with suppress(KeyError, IndexError, TypeError, AttributeError):
+                    told(event)
         return offset
 
     def _step(self, event: dict[str, Any]) -> PlannedStep | None:

@@ -31,7 +31,11 @@ def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) 
         if planned.scope != scope:
             scope = planned.scope
             lines += ["", f"# ==== {scope} ====", *_scope_lines(runbook, planned, values)]
-        lines += ["", f"# -- {planned.step.title}", *(f"#    {line}" for line in _notes(planned))]
+        lines += [
+            "",
+            f"# -- {' '.join(planned.step.title.split())}",
+            *(f"#    {line}" for line in _notes(planned)),
+        ]
         lines += _commands(runbook, planned)
     head = ["#!/usr/bin/env bash", *(f"# {line}" for line in about), ""]
     # OmniTUI sets these itself; whoever runs the script by hand is told which are missing.

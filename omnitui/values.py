@@ -45,7 +45,7 @@ def port_of(text: str, values: Mapping[str, str]) -> int:
 def script(environment: Environment, title: str, run: str, values: Mapping[str, str]) -> str:
     """The whole script of a step: strictness, the environment's lines, then the step's own."""
     strict = ["set -eo pipefail"] if environment.strict else []
-    own = [f"# {title}", run.strip("\n"), ""]
+    own = [f"# {' '.join(title.split())}", run.strip("\n"), ""]
     return "\n".join(["#!/usr/bin/env bash", *strict, *_before(environment, values), *own])
 
 

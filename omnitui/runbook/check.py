@@ -76,7 +76,7 @@ def _schedules(runbook: Runbook) -> Iterator[Problem]:
         yield "schedules", "a runbook with passes needs one"
     for index, schedule in enumerate(runbook.schedules):
         for entry in schedule.order:
-            if not re.fullmatch(r"[A-Za-z0-9.-]+/[A-Za-z0-9.-]+", entry):
+            if not re.fullmatch(r"[A-Za-z0-9-][A-Za-z0-9.-]*/[A-Za-z0-9-][A-Za-z0-9.-]*", entry):
                 yield f"schedules[{index}].order", f"{entry!r} is not series/pass"
         yield from _repeated(f"schedules[{index}].order", schedule.order)
     known = {entry.partition("/")[2] for schedule in runbook.schedules for entry in schedule.order}

@@ -1,6 +1,7 @@
 """From a folder with `runbook.toml` to a `Runbook`, or an error with file, key and the nearest valid name."""
 
 import hashlib
+import os
 import re
 import tomllib
 from difflib import get_close_matches
@@ -22,12 +23,15 @@ _AT = re.compile(r"(?P<reason>.*?)(?: - at `(?:key in )?\$(?P<at>[^`]*)`)?$")
 def locate(name: str) -> Path:
     """The folder of a runbook, given its id, its folder, or its `runbook.toml`."""
     path = Path(name)
-    if path.name == FILE and path.is_file():
-        return path.parent.absolute()
-    if (path / FILE).is_file():
-        return path.absolute()
-    if (library() / name / FILE).is_file():
-        return library() / name
+    try:
+        if path.name == FILE and path.is_file():
+            return path.parent.absolute()
+        if (path / FILE).is_file():
+            return path.absolute()
+        if (library() / name / FILE).is_file():
+            return library() / name
+    except OSError as error:
+        raise UsageError(f"runbook {name[:200]} cannot be read: {error.strerror}") from error
     near = get_close_matches(name, available(), n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(available())}"
     raise UsageError(f"no runbook {name}: not an id, nor a folder with {FILE}; {hint}")
@@ -55,11 +59,14 @@ def load(folder: Path) -> Runbook:
 
 
 def digest(folder: Path) -> str:
-    """SHA-256 over the names and bytes of every file of the runbook, caches aside."""
+    """SHA-256 over the names and bytes of every file of the runbook, caches aside. Raises `RunbookError`."""
     sha = hashlib.sha256()
-    for file in sorted(files_of(folder)):
-        sha.update(str(file.relative_to(folder)).encode() + b"\0")
-        sha.update(hashlib.sha256(file.read_bytes()).digest())
+    try:
+        for file in sorted(files_of(folder)):
+            sha.update(os.fsencode(file.relative_to(folder)) + b"\0")
+            sha.update(hashlib.sha256(file.read_bytes()).digest())
+    except OSError as error:
+        raise RunbookError(Path(error.filename or folder), "", f"cannot be read: {error.strerror}") from error
     return sha.hexdigest()
 
 

@@ -91,8 +91,11 @@ def runs() -> list[RunFolder]:
 
 def find(name: str | None) -> RunFolder:
     """The run with this id, a unique beginning of it, or its folder; without a name, the newest."""
-    if name and (Path(name) / "journal.jsonl").exists():
-        return RunFolder(Path(name).absolute())
+    try:
+        if name and (Path(name) / "journal.jsonl").exists():
+            return RunFolder(Path(name).absolute())
+    except OSError as error:
+        raise UsageError(f"run {name[:200] if name else ''} cannot be read: {error.strerror}") from error
     known = runs()
     if not known:
         raise UsageError(f"there are no runs in {home() / 'runs'}; start one with: omnitui run RUNBOOK")

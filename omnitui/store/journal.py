@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from omnitui.errors import CorruptState
-from omnitui.model import RunState
+from omnitui.errors import CorruptState, UsageError
+from omnitui.model import SCHEMA, RunState
 from omnitui.store.files import make_folder, replace_file
 from omnitui.store.folder import RunFolder, now
 
@@ -52,7 +52,13 @@ def events(run: RunFolder, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
             event = msgspec.json.decode(line)
         except msgspec.DecodeError:
             continue
-        if isinstance(event, dict):
+        # A line that somebody edited is as broken as one that was cut.
+        if (
+            isinstance(event, dict)
+            and isinstance(event.get("event"), str)
+            and isinstance(event.get("set", {}), dict)
+            and isinstance(event.get("set", {}).get("steps", {}), dict)
+        ):
             found.append(event)
     return found, offset + len(whole) + len(newline)
 
@@ -70,6 +76,11 @@ def replay(run: RunFolder) -> RunState:
     if "schedule" not in raw:
         raise CorruptState(f"{run.journal} does not hold the beginning of the run; it cannot be rebuilt")
     try:
-        return msgspec.convert(raw, RunState)
+        state = msgspec.convert(raw, RunState)
     except msgspec.ValidationError as error:
         raise CorruptState(f"{run.journal} does not fit ({error}); it cannot be rebuilt") from error
+    if state.schema > SCHEMA:
+        raise UsageError(
+            f"{run.journal} has schema {state.schema}; this OmniTUI reads {SCHEMA}: use a newer OmniTUI"
+        )
+    return state

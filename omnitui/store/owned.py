@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from omnitui.errors import StoreError
+from omnitui.errors import StoreError, UsageError
 from omnitui.model import Identity, RunState
 from omnitui.store.files import make_folder, replace_file, sync_folder
 from omnitui.store.folder import RunFolder, home, now
@@ -61,7 +61,10 @@ class Owned:
                 size = os.fstat(self._journal).st_size
                 if size and os.pread(self._journal, 1, size - 1) != b"\n":
                     os.write(self._journal, b"\n")
-            data = json.dumps(line, ensure_ascii=False, default=msgspec.to_builtins).encode() + b"\n"
+            try:
+                data = json.dumps(line, ensure_ascii=False, default=msgspec.to_builtins).encode() + b"\n"
+            except UnicodeEncodeError as error:
+                raise UsageError(f"{error.object[error.start - 20 : error.end]!r} is not valid UTF-8") from error
             if os.write(self._journal, data) != len(data):
                 raise StoreError(f"{self.run.journal} cannot be written: the disk is full")
             os.fdatasync(self._journal) if hasattr(os, "fdatasync") else os.fsync(self._journal)

@@ -226,3 +226,44 @@ def test_show_resolves_the_variables(desk: Desk) -> None:
     assert "client.py" in told.out
     assert "mini/run1" in told.out
     assert "mini/run2" not in told.out
+
+
+@pytest.mark.parametrize("verb", ["status", "attach", "check", "show", "run"])
+def test_a_name_that_no_file_can_have_is_told(desk: Desk, verb: str) -> None:
+    told = desk.omnitui(verb, "x" * 5000)
+    assert told.code == 2
+    assert "cannot be read: File name too long" in told.err
+
+
+def test_what_a_runbook_is_called_is_not_obeyed_by_the_terminal_nor_by_bash(desk: Desk, tmp_path: Path) -> None:
+    book = tmp_path / "hostile"
+    book.mkdir()
+    (book / "runbook.toml").write_text(
+        """
+schema = 1
+title = "Copy \\u001b]52;c;aGk=\\u0007me"
+summary = "Hostile."
+
+[[phases]]
+id = "all"
+title = "All"
+
+[[phases.steps]]
+id = "one"
+title = "One\\ntouch $RUN_DIR/obeyed"
+run = "true"
+"""
+    )
+    told = desk.omnitui("run", str(book), "--headless")
+    assert told.code == 0, told
+    assert "Copy me" in told.out
+    assert "\x1b" not in told.out
+    assert not (desk.only_run().path / "obeyed").exists()
+
+
+def test_a_terminal_that_cannot_show_a_character_gets_another(desk: Desk) -> None:
+    tiny = str(RUNBOOKS / "tiny")
+    told = desk.process("run", tiny, "--headless", env={"PYTHONIOENCODING": "ascii"})
+    assert told.code == 1
+    assert "? Say hello" in told.out
+    assert told.err == ""

@@ -174,6 +174,7 @@ def test_the_runbooks_that_come_with_it_are_sound(name: str) -> None:
         ),
         (PASS + 'run = "true"\n[passes]\nout = "/r/${PASS}"', "schedules", "a runbook with passes needs one"),
         (PASSES.replace("a/1", "a") + PASS + 'run = "true"', "schedules[0].order", "'a' is not series/pass"),
+        (PASSES.replace("a/1", "a/..") + PASS + 'run = "true"', "schedules[0].order", "'a/..' is not series/pass"),
         (
             PASSES.replace("a/2", "a/1") + PASS + 'run = "true"',
             "schedules[0].order",

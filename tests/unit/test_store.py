@@ -234,7 +234,7 @@ def test_without_its_beginning_a_journal_rebuilds_nothing(run: RunFolder) -> Non
     run.journal.write_bytes(b"".join(lines[1:]))
     with pytest.raises(CorruptState, match="does not hold the beginning"):
         store.replay(run)
-    run.journal.write_bytes(b'{"set": {"schedule": 3}}\n')
+    run.journal.write_bytes(b'{"event": "created", "set": {"schedule": 3}}\n')
     with pytest.raises(CorruptState, match="does not fit"):
         store.replay(run)
 
@@ -524,3 +524,41 @@ def test_only_what_was_asked_of_an_earlier_runner_is_dropped(run: RunFolder) -> 
         store.ask(run, "stop")
         store.drop_old_requests(run)
         assert store.take_requests(run) == {"stop"}
+
+
+# -- journals that somebody edited -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"set": {}}',
+        '{"event": 7}',
+        '{"event": "x", "set": 5}',
+        "[]",
+        "5",
+        '{"event": "x", "set": {"steps": [1]}}',
+    ],
+)
+def test_an_edited_line_is_left_out(tmp_path: Path, line: str) -> None:
+    first = state({"_/_/check": green()})
+    with begun(tmp_path, first) as owned:
+        owned.run.journal.write_text(f"{line}\n{owned.run.journal.read_text()}{line}\n")
+    run = RunFolder(tmp_path)
+    assert [event["event"] for event in store.events(run)[0]] == ["created"]
+    assert store.replay(run) == first
+
+
+def test_a_journal_from_the_future_is_not_rebuilt(tmp_path: Path) -> None:
+    with begun(tmp_path, replace(state(), schema=99)), pytest.raises(UsageError, match="use a newer OmniTUI"):
+        store.replay(RunFolder(tmp_path))
+
+
+def test_text_that_is_not_utf_8_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with begun(tmp_path, state()) as owned:
+        before = owned.run.journal.read_bytes(), owned.run.state.read_bytes()
+        with pytest.raises(UsageError, match="is not valid UTF-8"):
+            owned.commit(
+                "skipped", owned.state.with_step("_/_/check", StepRecord(status=green())), reason="a\udcffb"
+            )
+        assert (owned.run.journal.read_bytes(), owned.run.state.read_bytes()) == before
