@@ -8,6 +8,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -192,10 +193,14 @@ async def start(
         raise JobError(f"{folder.path} exists already; an attempt never runs twice")
     store.make_folder(folder.path)
     env = environment(values, folder, marker)
-    _write(folder.script, script)
-    _write(folder.handed, "")
     names = sorted({*values, MARKER, "SPT_NOENV", "OMNITUI_ENV"})
-    _write(folder.path / "env", "".join(f"{name}\n" for name in names))
+    try:
+        _write(folder.script, script)
+        _write(folder.handed, "")
+        _write(folder.path / "env", "".join(f"{name}\n" for name in names))
+        _write(folder.log, "")
+    except OSError as error:
+        raise JobError(f"{folder.path} cannot be written: {error.strerror}; free space") from error
     job = Job(folder, place, marker)
     with open(os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab") as log:
         try:
@@ -210,7 +215,8 @@ async def start(
         except OSError as error:
             raise JobError(f"{place.name}: bash could not be started: {error}") from error
     assert job.child.stdin is not None
-    with job.child.stdin as pipe:
+    # A bash that ended at once is told below, with what it said.
+    with suppress(BrokenPipeError), job.child.stdin as pipe:
         pipe.write(_LAUNCHER)
     await _came_up(job)
     return job

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -206,6 +207,18 @@ async def test_what_a_job_hands_on(tmp_path: Path, mark: str) -> None:
     job.folder.handed.write_text("A=x\0y\n")
     with pytest.raises(JobError, match="NUL byte in the value of A"):
         read_handed(job.folder)
+
+
+async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, mark: str) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+        with pytest.raises(JobError, match="cannot be written: File too large; free space"):
+            await begin(tmp_path / "job", "true", mark)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
 
 
 async def test_the_environment_reaches_the_job_and_only_its_names_reach_the_disk(
