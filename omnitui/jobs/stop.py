@@ -66,7 +66,8 @@ async def stop_stragglers(place: Place, run: str, grace_s: float) -> int:
     """Stop whatever still carries a marker of this run, in any session; how many processes there were."""
     environs = (place.environ(process.pid) for process in place.processes() if not process.zombie)
     carried = {environ.get(MARKER, "") for environ in environs if environ}
-    jobs = [Job(JobFolder(Path()), place, one) for one in sorted(carried) if one.startswith(f"{run}:")]
+    # They are known by their marker alone. Their folder must be one that cannot hold somebody's pid file.
+    jobs = [Job(JobFolder(Path(os.devnull)), place, one) for one in sorted(carried) if one.startswith(f"{run}:")]
     done = [await stop(job, grace_s) for job in jobs]
     return sum(one.signalled for one in done)
 

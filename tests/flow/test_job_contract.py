@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from omnitui.errors import JobError
 from omnitui.jobs.job import Job, JobFolder, members, read_handed, start
-from omnitui.jobs.stop import stop
+from omnitui.jobs.stop import stop, stop_stragglers
 from omnitui.places import Local
 from omnitui.places.local import boot_id, identity_of
 from tests.flow.desk import alive
@@ -177,6 +177,21 @@ async def test_a_pid_file_that_is_cut_or_names_nobody_harms_nobody(tmp_path: Pat
     job = Job(JobFolder(folder), Local(), mark)
     assert job.fact() == "lost"
     assert (await stop(job, 0.1)).signalled == 0
+
+
+async def test_stragglers_are_not_looked_for_in_the_working_folder(
+    tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = await begin(tmp_path / "other", "sleep 600", f"{mark}-other")
+    left = await begin(tmp_path / "left", "sleep 600", f"{mark}:left")
+    # The operator stands in the folder of another run's job, whose pid file is there.
+    monkeypatch.chdir(other.folder.path)
+    try:
+        assert await stop_stragglers(Local(), mark, 1.0) > 0
+        assert not left.leader_lives()
+        assert other.leader_lives()
+    finally:
+        await stop(other, 1.0)
 
 
 async def test_our_own_group_is_never_signalled(tmp_path: Path, mark: str) -> None:
