@@ -259,6 +259,8 @@ def status(run: Run = None, as_json: Json = False) -> int:
         say(json.dumps({**found, "gates": gates, "resume": lines}, indent=2))
     else:
         say(f"{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
+        if full := store.shortage(snapshot.run.path):
+            say(f"  {full}")
         if found["step"]:
             say(f"at {found['step']}: {found['status']} {found['reason']}".rstrip())
         for gate in (one for one in snapshot.gates if not one.ends):

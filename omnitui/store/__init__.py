@@ -5,7 +5,7 @@ The journal carries, with each event, the parts of the state that the event chan
 the state.
 """
 
-from omnitui.store.files import make_folder, move_aside, replace_file
+from omnitui.store.files import make_folder, move_aside, replace_file, shortage
 from omnitui.store.folder import RunFolder, find, home, now, runs
 from omnitui.store.journal import ask, drop_old_requests, events, replay, take_requests
 from omnitui.store.lock import Holder, holder, locked
@@ -33,6 +33,7 @@ __all__ = [
     "replace_file",
     "replay",
     "runs",
+    "shortage",
     "take_requests",
     "to_toml",
 ]

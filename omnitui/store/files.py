@@ -1,6 +1,7 @@
 """Durable files: replaced whole, synced, moved aside; never deleted."""
 
 import os
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,18 @@ def sync_folder(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def shortage(folder: Path, enough: int = 1 << 20) -> str:
+    """That a disk is full, in words; empty when it has `enough` bytes left, or cannot be asked.
+
+    A runner that dies of a full disk cannot write down why.
+    """
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        return ""
+    return f"Only {free >> 10} KiB are free for {folder}: free space first." if free < enough else ""
 
 
 def make_folder(path: Path) -> None:

@@ -562,3 +562,9 @@ def test_text_that_is_not_utf_8_is_refused_before_anything_is_written(tmp_path: 
                 "skipped", owned.state.with_step("_/_/check", StepRecord(status=green())), reason="a\udcffb"
             )
         assert (owned.run.journal.read_bytes(), owned.run.state.read_bytes()) == before
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    assert store.shortage(tmp_path, 0) == ""
+    assert store.shortage(tmp_path / "gone") == ""
+    assert store.shortage(tmp_path, 1 << 62).endswith(f"KiB are free for {tmp_path}: free space first.")
