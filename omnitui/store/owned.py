@@ -64,7 +64,9 @@ class Owned:
             try:
                 data = json.dumps(line, ensure_ascii=False, default=msgspec.to_builtins).encode() + b"\n"
             except UnicodeEncodeError as error:
-                raise UsageError(f"{error.object[error.start - 20 : error.end]!r} is not valid UTF-8") from error
+                raise UsageError(
+                    f"{error.object[max(0, error.start - 20) : error.end]!r} is not valid UTF-8"
+                ) from error
             if os.write(self._journal, data) != len(data):
                 raise StoreError(f"{self.run.journal} cannot be written: the disk is full")
             os.fdatasync(self._journal) if hasattr(os, "fdatasync") else os.fsync(self._journal)

@@ -32,7 +32,7 @@ def test_a_job_is_a_session_of_its_own_without_a_terminal(desk: Desk) -> None:
     assert seen["interrupt"]
     assert not {"SIGINT", "SIGHUP", "SIGTERM"} & set(seen["ignored"])
     assert seen["setproctitle"] == "1"
-    assert seen["marker"] == f"{desk.only_run().mark}:_/_/look:1"
+    assert seen["marker"] == f"{desk.only_run().name}:_/_/look:1"
 
 
 def test_a_job_inherits_no_file_of_the_runner(desk: Desk) -> None:
