@@ -171,7 +171,8 @@ def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> N
                     verdict = Green(verdict.reason.replace(" ", f" {model} ", 1) if model else verdict.reason)
                 if ctx.board.show(planned.id, spec.word, verdict):
                     ctx.owned.commit("gate", step=planned.id, word=spec.word, verdict=verdict)
-                if server.ended.done():
+                if isinstance(verdict, Red):
+                    # Whatever is measured from here on is not this server: the step at work ends with this task.
                     return
         finally:
             health.close()

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 
 from omnitui.actions.changes import Change
-from omnitui.actions.context import Context, StopAsked
+from omnitui.actions.context import Context, RunningServer, StopAsked
 from omnitui.jobs.job import Job
 from omnitui.jobs.output import Scanner
 from omnitui.jobs.stop import is_group_empty, stop
@@ -50,7 +50,8 @@ async def wait_job(
     }
     if limit_s:
         waits.add(asyncio.create_task(asyncio.sleep(limit_s), name="limit"))
-    deaths = {ctx.servers[name].ended: name for name in servers if name in ctx.servers}
+    up = [ctx.servers[name] for name in servers if name in ctx.servers]
+    deaths = {task: server for server in up for task in (server.ended, server.watch) if task}
     with ctx.changes.of(scanner.path) as change:
         following = asyncio.create_task(follow(scanner, change, look))
         try:
@@ -69,14 +70,17 @@ async def wait_job(
         pass
     keep_leaks(scanner)
     if "ended" in names:
-        dead = next((name for task, name in deaths.items() if task.done()), "")
-        return f"server {dead} died while the step ran" if dead else ""
+        return next((_lost(server) for task, server in deaths.items() if task.done()), "")
     if "stop" in names:
         raise StopAsked
     if "limit" in names:
         return f"took longer than {limit_s:g} s"
-    dead = next((name for task, name in deaths.items() if task in done), "")
-    return f"server {dead} died while the step ran" if dead else "a refused word was printed"
+    return next((_lost(server) for task, server in deaths.items() if task in done), "a refused word was printed")
+
+
+def _lost(server: RunningServer) -> str:
+    how = "died" if server.ended.done() else "was no longer READY"
+    return f"server {server.name} {how} while the step ran"
 
 
 async def _leave_nothing(job: Job) -> None:

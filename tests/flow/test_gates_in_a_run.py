@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 from omnitui import store
@@ -14,6 +15,19 @@ from tests.flow.desk import PASS, RUNBOOKS, Desk, Told, alive
 from tests.waiting import until
 
 WORDS = str(RUNBOOKS / "words")
+MIDWAY = """
+import http.server, os, sys, threading, time
+from pathlib import Path
+run = Path(os.environ["RUN_DIR"])
+server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+while not (run / "measuring").exists():
+    time.sleep(0.02)
+server.shutdown()
+server.server_close()
+(run / "closed").touch()
+time.sleep(600)
+"""
 LISTEN = """
 import socket, sys, time
 held = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -184,6 +198,55 @@ def test_the_death_of_the_server_fails_the_client(desk: Desk) -> None:
     assert not alive(client)
     desk.release("client")
     assert desk.resume(run).code == 0
+
+
+def test_a_port_that_somebody_else_takes_midway_fails_the_step(desk: Desk, tmp_path: Path) -> None:
+    book = tmp_path / "midway"
+    book.mkdir()
+    (book / "server.py").write_text(MIDWAY)
+    (book / "runbook.toml").write_text(
+        f"""
+schema = 1
+title = "Midway"
+summary = "A server that lives on without its port."
+servers.web = {{ title = "Web", port = "{desk.port}", health = "/" }}
+
+[[phases]]
+id = "all"
+title = "All"
+
+[[phases.steps]]
+id = "serve"
+title = "Serve"
+do = "serve"
+server = "web"
+run = 'exec "$OMNITUI_PYTHON" -S "$RUNBOOK/server.py" {desk.port}'
+
+[[phases.steps]]
+id = "measure"
+title = "Measure"
+run = 'touch "$RUN_DIR/measuring"; sleep 600'
+
+[[phases.steps]]
+id = "stop"
+title = "Stop"
+do = "stop"
+server = "web"
+"""
+    )
+    run = desk.detach("run", str(book))
+    until((run.path / "closed").exists, about="the server has closed its port")
+    other = subprocess.Popen([sys.executable, "-c", LISTEN, str(desk.port)], stdout=subprocess.PIPE, text=True)
+    try:
+        until(lambda: store.holder(run) is None, about="the run has failed")
+        assert "server web was no longer READY while the step ran" in red_reason(desk, "_/_/measure")
+        (gate,) = desk.events(run, "gate", word="READY", step="_/_/serve")[-1:]
+        assert "not by our server" in gate["verdict"]["reason"]
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.communicate()
+    desk.omnitui("stop", run.name)
 
 
 def test_a_proxy_in_the_environment_does_not_matter(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
