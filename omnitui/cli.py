@@ -132,8 +132,7 @@ def run_verb(
     names = [name for name, variable in _loaded(runbook).variables.items() if variable.secret]
     secrets = {name: values.pop(name) for name in names if name in values}
     run = supervise.make_run(runbook, values, schedule)
-    warning = supervise.killed_at_logout()
-    if warning:
+    for warning in supervise.preflight(_loaded(runbook), values):
         sys.stderr.write(f"omnitui: {warning}\n")
     supervise.start(run, _secrets(store.read(run), secrets), yes=yes)
     return _watch(run, plain=plain, detach=detach)

@@ -154,8 +154,10 @@ async def _requests(ctx: Context) -> None:
     """Take requests as they come."""
     store.make_folder(ctx.owned.run.requests)
     with ctx.changes.of(ctx.owned.run.requests) as change:
+        heard: set[str] = set()
         while True:
-            for request in store.take_requests(ctx.owned.run):
+            for request in store.asked(ctx.owned.run) - heard:
+                heard.add(request)
                 ctx.owned.commit("request", request=request)
                 if request == "stop":
                     ctx.stop_asked.set()
@@ -314,6 +316,7 @@ async def _leave(ctx: Context, outcome: Outcome) -> None:
             server.leaks.cancel()
         server.ended.cancel()
     ctx.board.flush(force=True)
+    store.forget_requests(ctx.owned.run)
     ctx.owned.commit("runner_ended", outcome=outcome, servers=sorted(ctx.servers))
 
 

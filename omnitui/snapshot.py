@@ -29,6 +29,8 @@ class Snapshot(Struct, frozen=True):
     resume: Resume | None = None
     since: float = 0.0
     """When the holder took the run, or when the last event was journalled; seconds since the epoch."""
+    asked: frozenset[str] = frozenset()
+    """What the live runner has been asked and has not done yet: `hold`, `stop`."""
 
     @property
     def current(self) -> PlannedStep | None:
@@ -69,7 +71,7 @@ class Watch:
 
     def _look(self) -> tuple[object, ...]:
         files = (self.run.state, self.run.live)
-        return (*(_stamp(file) for file in files), store.holder(self.run))
+        return (*(_stamp(file) for file in files), store.holder(self.run), store.asked(self.run))
 
     def take(self) -> Snapshot:
         """A snapshot. Raises `CorruptState`."""
@@ -89,7 +91,18 @@ class Watch:
             going_on = resume(plan, state, observe(self.run, runbook, plan, state))
         stamp = _stamp(self.run.lock if holder else self.run.journal)
         since = stamp[0] / 1e9 if stamp else 0.0
-        return Snapshot(self.run, runbook, plan, state, stands, holder, live.read(self.run), going_on, since)
+        return Snapshot(
+            run=self.run,
+            runbook=runbook,
+            plan=plan,
+            state=state,
+            outcome=stands,
+            holder=holder,
+            gates=live.read(self.run),
+            resume=going_on,
+            since=since,
+            asked=frozenset(store.asked(self.run)) if holder else frozenset(),
+        )
 
     def _read(self) -> RunState:
         stamp = _stamp(self.run.state)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from omnitui import errors, store
 from omnitui.errors import CorruptState, OmniError, StoreError, UsageError
+from omnitui.gates import judge_port_free
 from omnitui.jobs.output import tail
 from omnitui.model import (
     SCHEMA,
@@ -32,12 +33,13 @@ from omnitui.model import (
 )
 from omnitui.places.local import identity_of
 from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, redo, schedule_of
+from omnitui.probes import listeners
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
-from omnitui.runbook.schema import Confirm
+from omnitui.runbook.schema import Confirm, Runbook
 from omnitui.runbook.variables import BUILT_IN, chosen, resolved, secret_names
 from omnitui.store import Owned, RunFolder
-from omnitui.values import of_scope
+from omnitui.values import of_scope, port_of
 
 _BEGIN_S = 30.0
 SHELL_CPUS = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
@@ -331,6 +333,17 @@ def repair(run: RunFolder) -> list[str]:
                 f"{step_id} reads as {type(record.status).__name__.lower()}; `omnitui resume` will look at it"
             )
     return report
+
+
+def preflight(runbook: Runbook, given: Mapping[str, str]) -> list[str]:
+    """What would stand in the way of a run with these values, or end it: ports that are taken, logind's habits."""
+    values = resolved(chosen(runbook, given), dict.fromkeys(BUILT_IN, ""))
+    found = []
+    for text in runbook.resources.ports:
+        reading = listeners.look(port_of(text, values))
+        if reading.listeners or reading.error:
+            found.append(judge_port_free(reading).reason)
+    return [*found, *filter(None, [killed_at_logout()])]
 
 
 def killed_at_logout(config: Path = Path("/etc/systemd/logind.conf")) -> str:

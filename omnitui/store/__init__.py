@@ -7,7 +7,7 @@ the state.
 
 from omnitui.store.files import make_folder, move_aside, replace_file, shortage
 from omnitui.store.folder import RunFolder, find, home, now, runs
-from omnitui.store.journal import ask, drop_old_requests, events, replay, take_requests
+from omnitui.store.journal import ask, asked, drop_old_requests, events, forget_requests, replay
 from omnitui.store.lock import Holder, holder, locked
 from omnitui.store.owned import Owned, create, owned
 from omnitui.store.state_file import from_toml, read, to_toml
@@ -17,10 +17,12 @@ __all__ = [
     "Owned",
     "RunFolder",
     "ask",
+    "asked",
     "create",
     "drop_old_requests",
     "events",
     "find",
+    "forget_requests",
     "from_toml",
     "holder",
     "home",
@@ -34,6 +36,5 @@ __all__ = [
     "replay",
     "runs",
     "shortage",
-    "take_requests",
     "to_toml",
 ]

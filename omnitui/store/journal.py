@@ -26,15 +26,17 @@ def drop_old_requests(run: RunFolder) -> None:
                 file.unlink()
 
 
-def take_requests(run: RunFolder) -> set[str]:
-    """Consume what was asked."""
-    taken = set()
-    with suppress(FileNotFoundError):
-        for file in run.requests.iterdir():
-            if not file.name.startswith("."):
-                file.unlink(missing_ok=True)
-                taken.add(file.name)
-    return taken
+def asked(run: RunFolder) -> set[str]:
+    """What the live runner has been asked. A request stays until that runner ends, so that everybody sees it."""
+    with suppress(OSError):
+        return {file.name for file in run.requests.iterdir() if not file.name.startswith(".")}
+    return set()
+
+
+def forget_requests(run: RunFolder) -> None:
+    """Drop the requests: the runner that they were for ends, or another begins."""
+    for name in asked(run):
+        (run.requests / name).unlink(missing_ok=True)
 
 
 def events(run: RunFolder, offset: int = 0) -> tuple[list[dict[str, Any]], int]:

@@ -116,7 +116,7 @@ def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float)
         case Passed():
             return span(record.attempts[-1].seconds) if record.attempts else ""
         case Running(since=since):
-            return span(now - epoch(since)) if snapshot.holder else "lost"
+            return span(now - epoch(since)) if snapshot.holder else "no runner"
         case Waiting():
             return ""
         case Failed() | Stopped() | Crashed() | Skipped() | Asking():
@@ -126,7 +126,7 @@ def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float)
 # -- the title and the step's own line -------------------------------------------------------------------------
 
 
-def title_row(snapshot: Snapshot, now: float, *, holds: bool = False) -> Row:
+def title_row(snapshot: Snapshot, now: float) -> Row:
     """Which run this is, which pass it is in, and whether anybody is at work on it, and until when."""
     left = [Cell(snapshot.state.runbook, "strong")]
     step = snapshot.current
@@ -137,7 +137,8 @@ def title_row(snapshot: Snapshot, now: float, *, holds: bool = False) -> Row:
     sign = OUTCOMES[snapshot.outcome]
     if snapshot.holder:
         who = "runner alive" if snapshot.holder.role == "runner" else f"{snapshot.holder.role} at work"
-        told = f"{who} {clock_span(now - snapshot.since)}" + " · holds after this step" * holds
+        ends = "stopping" if "stop" in snapshot.asked else "holds after this step" if snapshot.asked else ""
+        told = " · ".join(filter(None, (f"{who} {clock_span(now - snapshot.since)}", ends)))
     else:
         told = f"no runner · last event {ago(now - snapshot.since)}" if snapshot.state.steps else "not begun"
     return Row("", tuple(left), (Cell(f"{sign.symbol} {sign.word}  ", sign.tone), Cell(told, "muted")))

@@ -12,7 +12,7 @@ def of_status(status: Status, *, alive: bool = True) -> Sign:
         case Waiting():
             return Sign("○", "waiting", "muted")
         case Running():
-            return Sign("▶", "running", "blue") if alive else Sign("◌", "lost its runner", "warn")
+            return Sign("▶", "running", "blue") if alive else Sign("◌", "without a runner", "warn")
         case Passed():
             return Sign("✔", "already true" if status.already else "passed", "green")
         case Failed():

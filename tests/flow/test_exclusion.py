@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 from omnitui import store
 from omnitui.places.local import is_alive
-from omnitui.supervise import make_run
+from omnitui.runbook import load
+from omnitui.supervise import make_run, preflight
 from tests.flow.desk import PASS, RUNBOOKS, Desk, alive
 from tests.waiting import PATIENCE_S, until
 
@@ -84,3 +86,15 @@ def test_two_runs_of_the_same_second_have_different_ids(tmp_path: Path, monkeypa
         monkeypatch.setenv("OMNITUI_HOME", str(tmp_path / home))
         ids |= {make_run(str(RUNBOOKS / "asks"), {}, None).name for _ in range(20)}
     assert len(ids) == 40
+
+
+def test_a_port_that_is_taken_is_told_before_the_start(desk: Desk) -> None:
+    runbook = load.load(RUNBOOKS / "mini")
+    values = {"PORT": str(desk.port), "CONTROL": str(desk.control)}
+    assert preflight(runbook, values) == []
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", desk.port))
+        taken.listen()
+        (told,) = preflight(runbook, values)
+    assert told.startswith(f"port {desk.port} is held by pid {os.getpid()}")

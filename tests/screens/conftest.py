@@ -28,6 +28,7 @@ from omnitui.plan import lay_out
 from omnitui.runbook import load, shelf
 from omnitui.store import Owned, RunFolder
 from omnitui.ui.screens.home import HomeScreen
+from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.showing import gate_words
 
@@ -155,6 +156,8 @@ def fake_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeR
         monkeypatch.setattr(module, "library", lambda: DEMO.parent)
     for screen in (HomeScreen, RunScreen):
         monkeypatch.setattr(screen, "clock", staticmethod(lambda: NOW))
+    # What this machine is like must not be in the pictures.
+    monkeypatch.setattr(NewRunScreen, "preflight", staticmethod(lambda runbook, values: []))
     with ExitStack() as stack:
         yield FakeRuns(tmp_path, stack)
 

@@ -121,3 +121,14 @@ async def test_a_runbook_that_is_wrong_cannot_be_run(fake_runs: Any, until: Unti
         await until(lambda: "not a regular expression" in str(app.screen.query_one("#preflight", Static).content))
         await pilot.press("ctrl+s")
         assert isinstance(app.screen, NewRunScreen) and not store.runs()
+
+
+async def test_what_stands_in_the_way_is_told_before_the_start(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "port 18700 is held by pid 77 (python3)"
+    monkeypatch.setattr(NewRunScreen, "preflight", staticmethod(lambda runbook, values: [told]))
+    monkeypatch.setenv("TOKEN", "x")
+    async with opened(until) as (pilot, app):
+        await fill(pilot, app, "COMMIT", "5ed8a8d")
+        await until(lambda: f"✘ {told}" in str(app.screen.query_one("#preflight", Static).content))

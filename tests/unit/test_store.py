@@ -498,14 +498,15 @@ def test_an_exact_name_is_no_beginning_of_another(home: Path, book: Path) -> Non
 # -- requests --------------------------------------------------------------------------------------------------
 
 
-def test_a_request_is_taken_once(run: RunFolder) -> None:
-    assert store.take_requests(run) == set()
+def test_a_request_stays_until_it_is_forgotten(run: RunFolder) -> None:
+    assert store.asked(run) == set()
     store.ask(run, "hold")
     store.ask(run, "stop")
     store.ask(run, "stop")
     (run.requests / ".hold.1").write_bytes(b"half written")
-    assert store.take_requests(run) == {"hold", "stop"}
-    assert store.take_requests(run) == set()
+    assert store.asked(run) == store.asked(run) == {"hold", "stop"}
+    store.forget_requests(run)
+    assert store.asked(run) == set()
     assert names(run.requests) == [".hold.1"]
 
 
@@ -523,7 +524,7 @@ def test_only_what_was_asked_of_an_earlier_runner_is_dropped(run: RunFolder) -> 
         # Whoever sees the lock held may ask at once, long before the runner has read its runbook.
         store.ask(run, "stop")
         store.drop_old_requests(run)
-        assert store.take_requests(run) == {"stop"}
+        assert store.asked(run) == {"stop"}
 
 
 # -- journals that somebody edited -----------------------------------------------------------------------------

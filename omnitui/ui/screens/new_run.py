@@ -36,10 +36,16 @@ class RunbookLoaded(Message):
 
 @dataclass
 class RunbookChecked(Message):
-    """What was found to be wrong, and what the host does at logout."""
+    """What was found to be wrong with the runbook."""
 
     problems: tuple[str, ...]
-    logout: str
+
+
+@dataclass
+class HostChecked(Message):
+    """What on this host would stand in the way of the run."""
+
+    warnings: tuple[str, ...]
 
 
 class NewRunScreen(Screen[None]):
@@ -55,18 +61,25 @@ class NewRunScreen(Screen[None]):
         Binding("escape", "app.pop_screen", "back", tooltip="Go back; nothing is made"),
     ]
 
+    @staticmethod
+    def preflight(runbook: Runbook, values: Mapping[str, str]) -> list[str]:
+        """What on this host would stand in the way."""
+        return supervise.preflight(runbook, values)
+
     def __init__(self, runbook: str) -> None:
         super().__init__()
         self._wanted = runbook
         self._runbook: Runbook | None = None
         self._schedule: str | None = None
         self._checked: RunbookChecked | None = None
+        self._warnings: tuple[str, ...] | None = None
+        self._looking = False
         self._making = False
 
     @property
     def checked(self) -> bool:
-        """Whether the runbook has been read and checked."""
-        return self._checked is not None
+        """Whether the runbook has been read and checked, and this host looked at."""
+        return self._checked is not None and not self._looking
 
     def compose(self) -> ComposeResult:
         """Lay the screen out; the fields come when the runbook is read."""
@@ -100,7 +113,24 @@ class NewRunScreen(Screen[None]):
         except OmniError as error:
             self.post_message(WorkFailed(error))
             return
-        self.post_message(RunbookChecked(found, supervise.killed_at_logout()))
+        self.post_message(RunbookChecked(found))
+
+    def _look_at_host(self) -> None:
+        fields = list(self.query(VariableField))
+        runbook = self._runbook
+        self._warnings = None
+        self._looking = runbook is not None and not any(field.refused for field in fields)
+        if runbook and self._looking:
+            values = {field.variable_name: field.value for field in fields if not field.secret}
+
+            def look() -> None:
+                try:
+                    found = self.preflight(runbook, values)
+                except OmniError as error:
+                    found = [str(error)]
+                self.post_message(HostChecked(tuple(found)))
+
+            self.run_worker(look, thread=True, exclusive=True, group="host")
 
     async def on_runbook_loaded(self, message: RunbookLoaded) -> None:
         """Show the fields."""
@@ -118,6 +148,7 @@ class NewRunScreen(Screen[None]):
             await self.query_one("#schedule").mount_all([Label("Schedule"), select])
         self._show_passes()
         self._show_preflight()
+        self._look_at_host()
         if fields:
             first = next((field for field in fields if field.refused), fields[0])
             first.query("Input, Select").first().focus()
@@ -125,6 +156,12 @@ class NewRunScreen(Screen[None]):
     def on_runbook_checked(self, message: RunbookChecked) -> None:
         """Show what was found."""
         self._checked = message
+        self._show_preflight()
+
+    def on_host_checked(self, message: HostChecked) -> None:
+        """Show what stands in the way."""
+        self._warnings = message.warnings
+        self._looking = False
         self._show_preflight()
 
     def on_work_failed(self, message: WorkFailed) -> None:
@@ -144,6 +181,7 @@ class NewRunScreen(Screen[None]):
     def on_variable_field_changed(self) -> None:
         """A field may be right now, or wrong."""
         self._show_preflight()
+        self._look_at_host()
 
     def _show_passes(self) -> None:
         runbook = self._runbook
@@ -174,8 +212,9 @@ class NewRunScreen(Screen[None]):
             yield from (Content.styled(f"✘ {plain(one)}", "$text-error") for one in self._checked.problems)
         else:
             yield Content.styled("✔ the runbook is sound", "$text-success")
-        if self._checked and self._checked.logout:
-            yield Content.styled(f"✘ {self._checked.logout}", "$text-warning")
+        yield from (Content.styled(f"✘ {plain(one)}", "$text-warning") for one in self._warnings or ())
+        if self._warnings == ():
+            yield Content.styled("✔ nothing on this host stands in the way", "$text-success")
         wrong = [field.variable_name for field in self.query(VariableField) if field.refused]
         if wrong:
             yield Content.styled(f"✘ to be set: {', '.join(wrong)}", "$text-error")

@@ -152,9 +152,7 @@ class RunScreen(RunKeys):
         now, snapshot = self.clock(), self.snapshot
         if snapshot is None:
             return
-        self.query_one("#title", RowLine).show(
-            title_row(snapshot, now, holds=snapshot.holder == self.asked_to_hold)
-        )
+        self.query_one("#title", RowLine).show(title_row(snapshot, now))
         self.query_one("#gates", Flow).show(gate_chips(snapshot, now))
         self.query_one(Checklist).show(snapshot, now)
         step = self.selected_step()

@@ -62,8 +62,6 @@ class RunKeys(Screen[None]):
     run: RunFolder
     snapshot: Snapshot | None
     secrets: dict[str, str]
-    asked_to_hold: store.Holder | None = None
-    """The runner that this screen has asked to end after its step."""
 
     def selected_step(self) -> PlannedStep | None:
         """The step that the keys mean."""
@@ -176,7 +174,6 @@ class RunKeys(Screen[None]):
 
     def action_hold(self) -> None:
         """End after this step."""
-        self.asked_to_hold = self.snapshot.holder if self.snapshot else None
         self.in_thread(lambda: supervise.hold_run(self.run))
 
     def action_stop(self) -> None:
