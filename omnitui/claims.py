@@ -1,9 +1,9 @@
-"""Ports and GPUs that a run has for itself on this host, among all users: a kernel lock for each."""
+"""Ports, GPUs and output folders that a run has for itself on this host: a kernel lock for each."""
 
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,16 +19,16 @@ def folder() -> Path:
 
 
 @contextmanager
-def claimed(names: Iterable[str], run: str) -> Iterator[None]:
-    """Hold `port-8000`, `gpu-UUID`, ... while the block lasts. Raises `ResourceBusy` naming the other run."""
+def claimed(things: Mapping[str, str], run: str) -> Iterator[None]:
+    """Hold things (`port-8000`: "port 8000") while the block lasts. Raises `ResourceBusy` naming the other run."""
     with ExitStack() as stack:
-        for name in sorted(set(names)):
-            stack.enter_context(_one(name, run))
+        for name in sorted(things):
+            stack.enter_context(_one(name, things[name], run))
         yield
 
 
 @contextmanager
-def _one(name: str, run: str) -> Iterator[None]:
+def _one(name: str, thing: str, run: str) -> Iterator[None]:
     path = folder() / f"omnitui-{name}.lock"
     fd = _open_shared(path)
     try:
@@ -36,9 +36,7 @@ def _one(name: str, run: str) -> Iterator[None]:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             other = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another run"
-            raise ResourceBusy(
-                f"{name.replace('-', ' ', 1)} belongs to {other}; wait for it or choose another"
-            ) from None
+            raise ResourceBusy(f"{thing} belongs to {other}; wait for it or choose another") from None
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"run {run} of uid {os.getuid()} (pid {os.getpid()})\n".encode(), 0)
         yield

@@ -10,12 +10,12 @@ import os
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
-from omnitui import __version__, headless, store, supervise
-from omnitui.errors import Blocked, CorruptState, OmniError, UsageError
+from omnitui import __version__, decisions, headless, preflight, store, supervise
+from omnitui.errors import Blocked, OmniError, UsageError
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
 from omnitui.plan import resume as decide
@@ -26,6 +26,7 @@ from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, resolved
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
+from omnitui.standing import row, standing
 from omnitui.store import RunFolder
 from omnitui.world import observe
 
@@ -132,7 +133,7 @@ def run_verb(
     names = [name for name, variable in _loaded(runbook).variables.items() if variable.secret]
     secrets = {name: values.pop(name) for name in names if name in values}
     run = supervise.make_run(runbook, values, schedule)
-    for warning in supervise.preflight(_loaded(runbook), values):
+    for warning in preflight.preflight(_loaded(runbook), values):
         sys.stderr.write(f"omnitui: {warning}\n")
     supervise.start(run, _secrets(store.read(run), secrets), yes=yes)
     return _watch(run, plain=plain, detach=detach)
@@ -203,52 +204,21 @@ def attach(run: Run = None, plain: Headless = False) -> int:
 @app.command()
 def runs(as_json: Json = False) -> None:
     """List all runs, newest first."""
-    rows = [_row(run) for run in store.runs()]
+    rows = [row(run) for run in store.runs()]
     if as_json:
         say(json.dumps(rows, indent=2))
         return
     if not rows:
         say(f"No runs in {store.home() / 'runs'}. Start one with: omnitui run quickstart")
-    for row in rows:
-        where = f"{row['step']}" if row["step"] else ""
-        say(f"{row['run']:<40} {row['outcome']:<12} {where} {row['reason']}".rstrip())
-
-
-def _row(run: RunFolder) -> dict[str, Any]:
-    try:
-        return _status(take(run))
-    except OmniError as error:
-        outcome = "corrupt" if isinstance(error, CorruptState) else "unreadable"
-        return {"run": run.name, "runbook": "", "outcome": outcome, "step": None, "reason": str(error)}
-
-
-def _status(snapshot: Snapshot) -> dict[str, Any]:
-    step = snapshot.current
-    status = snapshot.record(step).status if step else None
-    done = sum(
-        1 for planned in snapshot.plan if type(snapshot.record(planned).status).__name__ in ("Passed", "Skipped")
-    )
-    return {
-        "run": snapshot.run.name,
-        "runbook": snapshot.state.runbook,
-        "outcome": snapshot.outcome,
-        "step": step.id if step else None,
-        "status": type(status).__name__.lower() if status else None,
-        "reason": getattr(status, "reason", None) or getattr(status, "question", ""),
-        "done": done,
-        "steps": len(snapshot.plan),
-        "created": snapshot.state.created,
-        "runner_pid": snapshot.holder.identity.pid if snapshot.holder else None,
-        "servers": sorted(snapshot.state.servers),
-        "folder": str(snapshot.run.path),
-    }
+    for one in rows:
+        say(f"{one['run']:<40} {one['outcome']:<12} {one['step'] or ''} {one['reason']}".rstrip())
 
 
 @app.command()
 def status(run: Run = None, as_json: Json = False) -> int:
     """Say where a run stands and what a resume would do."""
     snapshot = take(store.find(run))
-    found = _status(snapshot)
+    found = standing(snapshot)
     if as_json:
         gates = [
             {"word": g.word, "about": g.about, "verdict": g.kind, "reason": g.reason, "at": g.at}
@@ -258,8 +228,8 @@ def status(run: Run = None, as_json: Json = False) -> int:
         say(json.dumps({**found, "gates": gates, "resume": lines}, indent=2))
     else:
         say(f"{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
-        if full := store.shortage(snapshot.run.path):
-            say(f"  {full}")
+        if snapshot.shortage:
+            say(f"  {snapshot.shortage}")
         if found["step"]:
             say(f"at {found['step']}: {found['status']} {found['reason']}".rstrip())
         for gate in (one for one in snapshot.gates if not one.ends):
@@ -285,7 +255,7 @@ def stop(run: GivenRun) -> None:
 def redo(run: GivenRun, scope: Annotated[str, typer.Argument(metavar="SERIES/PASS", help="The pass.")]) -> None:
     """Begin a pass again: its output is moved aside, never deleted. `resume` goes on."""
     folder = store.find(run)
-    for path in supervise.redo_pass(folder, scope):
+    for path in decisions.redo_pass(folder, scope):
         say(f"moved aside: {path}")
     say(f"go on with: omnitui resume {folder.name}")
 
@@ -297,7 +267,7 @@ def confirm(run: GivenRun) -> None:
     step = take(folder).current
     if step is None:
         raise UsageError(f"run {folder.name} is complete; nothing asks")
-    supervise.confirm(folder, step.id)
+    decisions.confirm(folder, step.id)
     say(f"confirmed {step.id}; go on with: omnitui resume {folder.name}")
 
 
@@ -308,7 +278,7 @@ def skip(
     reason: Annotated[str, typer.Option(help="Why the run may go on without it.")],
 ) -> None:
     """Go on without a step. A pass that lacks one is left out of the averages."""
-    supervise.skip(store.find(run), step, reason)
+    decisions.skip(store.find(run), step, reason)
     say(f"skipped {step}")
 
 
@@ -366,7 +336,7 @@ def show(
 @app.command()
 def repair(run: GivenRun) -> None:
     """Rebuild a corrupt state from the journal and the job folders."""
-    for line in supervise.repair(store.find(run)):
+    for line in decisions.repair(store.find(run)):
         say(line)
 
 

@@ -151,8 +151,8 @@ class Teller:
             self.say(f"\nRun {name} is complete.")
         else:
             self.say(f"\nRun {name}: {snapshot.outcome}.")
-            if full := store.shortage(snapshot.run.path):
-                self.say(f"  {full}")
+            if snapshot.shortage:
+                self.say(f"  {snapshot.shortage}")
             for line in snapshot.resume.lines if snapshot.resume else ():
                 self.say(f"  {line}")
             for server in snapshot.state.servers:

@@ -11,40 +11,34 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
-from omnitui.actions.server import attach, watch_health
 from omnitui.claims import claimed
 from omnitui.errors import Blocked, JobError, OmniError, UsageError
-from omnitui.jobs.job import look_of
-from omnitui.jobs.stop import stop, stop_stragglers
+from omnitui.jobs.stop import stop_stragglers
 from omnitui.live import Board
 from omnitui.model import (
     Asking,
-    Ended,
     Failed,
     Running,
-    Skipped,
     StepRecord,
     Stopped,
-    Waiting,
-    ended_attempt,
 )
 from omnitui.places.local import Local, identity_of
-from omnitui.plan import Outcome, PlannedStep, Resume, World, apply, lay_out, next_step, resume
+from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
+from omnitui.resuming import come_to_scope, end_step, keep_earlier_output, seconds_since, take_up
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Serve
 from omnitui.runbook.variables import expand
 from omnitui.store import Owned, RunFolder
-from omnitui.values import of_scope
-from omnitui.world import job_of, observe, server_jobs
+from omnitui.values import of_scope, port_of
+from omnitui.world import observe
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -108,10 +102,8 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
     missing = [name for name in owned.state.secrets if name not in secrets]
     if missing:
         raise Blocked(f"the secret {missing[0]} is not in the environment; it is never stored, so give it again")
-    values = of_scope(runbook, owned.state, "_/_", owned.run.path)
-    names = [f"port-{expand(port, values)}" for port in runbook.resources.ports]
-    names += await _gpu_names(expand(runbook.resources.gpus, values))
-    with claimed(names, owned.run.name):
+    things = await _things(ctx)
+    with claimed(things, owned.run.name):
         world = observe(owned.run, runbook, plan, owned.state)
         in_place = {"place": True, "start": False, None: None}[options.where]
         decided = resume(plan, owned.state, world, in_place)
@@ -122,7 +114,7 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
         requests = asyncio.create_task(_requests(ctx))
         outcome: Outcome = "interrupted"
         try:
-            await _take_up(ctx, decided)
+            await take_up(ctx, decided)
             outcome = await _drive(ctx, one=options.one)
         except StopAsked:
             outcome = "stopped"
@@ -133,13 +125,23 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
             await _leave(ctx, outcome)
 
 
-async def _gpu_names(gpus: str) -> list[str]:
-    wanted = gpu.wanted_of(gpus)
-    if not wanted:
-        return []
-    async with gpu.readings() as looks:
-        reading = gpu.of_run(await anext(looks), gpus)
-    return [f"gpu-{card.uuid}" for card in reading.cards]
+async def _things(ctx: Context) -> dict[str, str]:
+    """What the run needs for itself: its ports, its GPUs, and where its passes leave their output."""
+    runbook, state, run = ctx.runbook, ctx.owned.state, ctx.owned.run
+    values = of_scope(runbook, state, "_/_", run.path)
+    ports = [port_of(text, values) for text in runbook.resources.ports]
+    things = {f"port-{port}": f"port {port}" for port in ports}
+    gpus = expand(runbook.resources.gpus, values)
+    if gpu.wanted_of(gpus):
+        async with gpu.readings() as looks:
+            cards = gpu.of_run(await anext(looks), gpus).cards
+        things |= {f"gpu-{card.uuid}": f"GPU {card.index} ({card.uuid})" for card in cards}
+    for scope in state.schedule if runbook.passes.out else ():
+        # A folder whose name a step still has to hand on is not known yet.
+        with suppress(UsageError):
+            out = of_scope(runbook, state, scope, run.path)["OUT"]
+            things[f"out-{sha256(out.encode()).hexdigest()[:16]}"] = f"the output folder {out}"
+    return things
 
 
 def _heed_signals(ctx: Context) -> None:
@@ -166,51 +168,6 @@ async def _requests(ctx: Context) -> None:
             await change.wait()
 
 
-async def _take_up(ctx: Context, decided: Resume) -> None:
-    """Do what the resume decided: know the living servers, stop what is in the way, move the old output aside."""
-    owned = ctx.owned
-    for name, (planned, job) in server_jobs(owned.run, ctx.runbook, ctx.plan, owned.state).items():
-        attach(ctx, name, job)
-        if not job.leader_lives():
-            # What outlived the server's own process serves nobody.
-            await stop_server(ctx, name, 10.0)
-        elif isinstance(planned.step, Serve) and planned.id != decided.at:
-            watch_health(ctx, ctx.servers[name], planned)
-    await _set_right(ctx, decided)
-
-
-async def _come_to_scope(ctx: Context) -> None:
-    """Decide anew: a pass may have been left half done before an earlier one was begun again."""
-    live = frozenset(name for name, server in ctx.servers.items() if server.job.leader_lives())
-    decided = resume(ctx.plan, ctx.owned.state, World(live_servers=live))
-    if decided.kind in ("retry", "redo_pass"):
-        ctx.owned.commit("left_half_done", lines=decided.lines)
-    await _set_right(ctx, decided)
-
-
-async def _set_right(ctx: Context, decided: Resume) -> None:
-    """Stop what is in the way, move the old output aside, and let the steps wait again."""
-    owned = ctx.owned
-    if decided.kind in ("retry", "redo_pass"):
-        step = next_step(ctx.plan, owned.state)
-        status = owned.state.step(step.id).status if step else None
-        if step and isinstance(status, Running):
-            job = job_of(owned.run, ctx.runbook, step, status.attempt)
-            for one in (job, look_of(job)):
-                await stop(one, 10.0)
-            reason = "its runner died" if decided.kind == "retry" else "the pass begins again"
-            ended: Ended = Stopped(attempt=status.attempt, at=store.now(), reason=reason)
-            _end_step(ctx, step, owned.state.step(step.id), status.since, _since(status.since), ended)
-    for name in decided.stop_servers:
-        await stop_server(ctx, name, 30.0)
-    if decided.move_aside:
-        values = of_scope(ctx.runbook, owned.state, decided.move_aside, owned.run.path)
-        moved = store.move_aside([Path(values["OUT"]), owned.run.pass_folder(decided.move_aside)])
-        owned.commit("moved_aside", moved=[str(path) for path in moved])
-    if decided.kind in ("retry", "redo_pass"):
-        owned.commit("resumed", apply(owned.state, decided), kind=decided.kind, at=decided.at)
-
-
 async def _drive(ctx: Context, *, one: bool) -> Outcome:
     scope = ""
     while True:
@@ -222,7 +179,7 @@ async def _drive(ctx: Context, *, one: bool) -> Outcome:
         if ctx.hold_asked:
             return "held"
         if scope not in ("", planned.scope):
-            await _come_to_scope(ctx)
+            await come_to_scope(ctx)
             planned = next_step(ctx.plan, ctx.owned.state) or planned
         scope = planned.scope
         await _step(ctx, planned)
@@ -246,46 +203,25 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
                 "asking", owned.state.with_step(planned.id, replace(record, status=asking)), step=planned.id
             )
             return
-        _keep_earlier_output(ctx, planned)
+        keep_earlier_output(ctx, planned)
         attempt, began = _next_attempt(owned.run, planned, record), store.now()
         record = replace(record, status=Running(attempt=attempt, since=began))
         owned.commit("step_started", owned.state.with_step(planned.id, record), step=planned.id, attempt=attempt)
     ctx.board.begin(planned.id, planned.scope)
-    seconds, begun = _since(began), time.monotonic()
+    seconds, begun = seconds_since(began), time.monotonic()
     try:
         result = await ACTIONS[type(planned.step)](ctx, planned, attempt)
     except (JobError, UsageError) as error:
         result = Failed(attempt=attempt, at=store.now(), reason=str(error))
     except StopAsked:
         stopped = Stopped(attempt=attempt, at=store.now(), reason="stopped by the operator")
-        _end_step(ctx, planned, record, began, seconds + time.monotonic() - begun, stopped)
+        end_step(ctx, planned, record, began, seconds + time.monotonic() - begun, stopped)
         raise
     if isinstance(result, Asking):
         asked = owned.state.with_step(planned.id, replace(record, status=result))
         owned.commit("asking", asked, step=planned.id, question=result.question)
         return
-    _end_step(ctx, planned, record, began, seconds + time.monotonic() - begun, result)
-
-
-def _keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
-    """Move aside what stands in a pass's output folder before the pass begins: it is of another run."""
-    untouched = Waiting | Skipped | Asking
-    steps = (one.id for one in ctx.plan if one.scope == planned.scope)
-    if not planned.in_pass or not all(isinstance(ctx.owned.state.step(one).status, untouched) for one in steps):
-        return
-    out = Path(ctx.values(planned)["OUT"])
-    if out.is_dir() and any(out.iterdir()):
-        moved = store.move_aside([out], "earlier")
-        ctx.owned.commit("moved_aside", moved=[str(path) for path in moved])
-
-
-def _end_step(
-    ctx: Context, planned: PlannedStep, record: StepRecord, began: str, seconds: float, to: Ended
-) -> None:
-    after = ended_attempt(record, began, seconds, to)
-    ctx.owned.commit("step_ended", ctx.owned.state.with_step(planned.id, after), step=planned.id)
-    if not isinstance(planned.step, Serve):
-        ctx.board.end(planned.id)
+    end_step(ctx, planned, record, began, seconds + time.monotonic() - begun, result)
 
 
 def _next_attempt(run: RunFolder, planned: PlannedStep, record: StepRecord) -> int:
@@ -293,11 +229,6 @@ def _next_attempt(run: RunFolder, planned: PlannedStep, record: StepRecord) -> i
     with suppress(OSError):
         known += [int(one.name) for one in run.job(planned.id, 1).parent.iterdir() if one.name.isdigit()]
     return max(known, default=0) + 1
-
-
-def _since(began: str) -> float:
-    """Seconds since a stored time: only for attempts that another runner began."""
-    return max(0.0, datetime.now().astimezone().timestamp() - datetime.fromisoformat(began).timestamp())
 
 
 async def _leave(ctx: Context, outcome: Outcome) -> None:

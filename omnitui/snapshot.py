@@ -29,6 +29,8 @@ class Snapshot(Struct, frozen=True):
     resume: Resume | None = None
     since: float = 0.0
     """When the holder took the run, or when the last event was journalled; seconds since the epoch."""
+    shortage: str = ""
+    """That the disk is full, when that may be why nobody is at work."""
     asked: frozenset[str] = frozenset()
     """What the live runner has been asked and has not done yet: `hold`, `stop`."""
 
@@ -101,6 +103,7 @@ class Watch:
             gates=live.read(self.run),
             resume=going_on,
             since=since,
+            shortage=store.shortage(self.run.path) if stands == "interrupted" else "",
             asked=frozenset(store.asked(self.run)) if holder else frozenset(),
         )
 

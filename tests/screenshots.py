@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from omnitui import supervise
+from omnitui import decisions, supervise
 from omnitui.model import Running
 from omnitui.runbook import load
 from omnitui.snapshot import Snapshot, take
@@ -82,7 +82,7 @@ async def main() -> None:
     await at_all_sizes("complete", lambda: OmniApp(run=run), "Every step is done")
 
     failed = supervise.make_run("quickstart", {"PORT": port}, None)
-    supervise.edit(failed, "main/run0/tts-server", BROKEN_SERVER)
+    decisions.edit(failed, "main/run0/tts-server", BROKEN_SERVER)
     supervise.start(failed)
     await reached(failed, lambda snapshot: snapshot.outcome == "failed")
     await at_all_sizes("failed", lambda: OmniApp(run=failed), "out of memory")

@@ -1,5 +1,6 @@
 """What the types cannot say: names that must exist, scripts that bash must accept, patterns that must compile."""
 
+import math
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -95,6 +96,8 @@ def _out(runbook: Runbook) -> Iterator[Problem]:
 
 def _servers(runbook: Runbook) -> Iterator[Problem]:
     """A server lives within one block of phases: who needs it is told from the steps around it."""
+    for name, server in runbook.servers.items():
+        yield from _seconds(f"servers.{name}", server)
     for per, phases in groupby(runbook.phases, key=lambda phase: phase.per):
         up: dict[str, str] = {}
         for step in (step for phase in phases for step in phase.steps):
@@ -194,7 +197,17 @@ def _phase(folder: Path, runbook: Runbook, phase: Phase, key: str) -> Iterator[P
             yield f"{at}.redo", "only a step of a pass can begin its pass again"
 
 
+def _seconds(at: str, part: Part) -> Iterator[Problem]:
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        if name.endswith("_s") and not (math.isfinite(value) and value >= 0):
+            yield f"{at}.{name}", f"{value} is no number of seconds"
+
+
 def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:
+    yield from _seconds(at, step)
+    for gate in step.gates:
+        yield from _seconds(f"{at}.gates", gate)
     if step.env:
         yield from _known(f"{at}.env", step.env, set(runbook.environments), "environment")
     if isinstance(step, Serve | Stop):

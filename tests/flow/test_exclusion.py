@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from omnitui import store
 from omnitui.places.local import is_alive
+from omnitui.preflight import preflight
 from omnitui.runbook import load
-from omnitui.supervise import make_run, preflight
+from omnitui.supervise import make_run
 from tests.flow.desk import PASS, RUNBOOKS, Desk, alive
 from tests.waiting import PATIENCE_S, until
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from omnitui import store, supervise
+from omnitui import decisions, store, supervise
 from omnitui.model import Asking, Failed, Identity, Passed, Skipped, StepRecord, Waiting
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
@@ -233,9 +233,9 @@ async def test_the_current_step_is_followed_until_the_user_moves(fake_runs: Any,
         checklist = on.screen.query_one(Checklist)
         await on.pilot.press("down")
         assert checklist.key == "main/run1/client"
-        supervise.skip(on.run, "main/run1/server", "to see")
+        decisions.skip(on.run, "main/run1/server", "to see")
         await until(lambda: on.screen.snapshot is not None and len(on.screen.snapshot.state.passes) == 1)
-        supervise.skip(on.run, "main/run1/client", "to see")
+        decisions.skip(on.run, "main/run1/client", "to see")
         await until(lambda: "PORT_FREE" in on.bar() and checklist.rows != ())
         assert checklist.key == "main/run1/client"
         await on.pilot.press("f")

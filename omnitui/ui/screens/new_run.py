@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Button, Label, Select, Static
 
-from omnitui import supervise
+from omnitui import preflight, supervise
 from omnitui.errors import OmniError
 from omnitui.plan import lay_out, schedule_of
 from omnitui.runbook import load
@@ -64,7 +64,7 @@ class NewRunScreen(Screen[None]):
     @staticmethod
     def preflight(runbook: Runbook, values: Mapping[str, str]) -> list[str]:
         """What on this host would stand in the way."""
-        return supervise.preflight(runbook, values)
+        return preflight.preflight(runbook, values)
 
     def __init__(self, runbook: str) -> None:
         super().__init__()

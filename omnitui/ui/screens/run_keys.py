@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from omnitui import store, supervise
+from omnitui import decisions, store, supervise
 from omnitui.errors import OmniError
 from omnitui.model import Asking, Running
 from omnitui.plan import PlannedStep, is_done, resume
@@ -142,7 +142,7 @@ class RunKeys(Screen[None]):
 
     def _answered(self, step_id: str, one: bool, answer: str | None) -> None:
         if answer:
-            self._start(one, None, before=lambda: supervise.confirm(self.run, step_id))
+            self._start(one, None, before=lambda: decisions.confirm(self.run, step_id))
 
     def _where_chosen(self, one: bool, where: str | None) -> None:
         if where:
@@ -221,7 +221,7 @@ class RunKeys(Screen[None]):
 
     def _edited(self, step_id: str, command: str | None) -> None:
         if command:
-            self.in_thread(lambda: supervise.edit(self.run, step_id, command))
+            self.in_thread(lambda: decisions.edit(self.run, step_id, command))
 
     def action_skip(self) -> None:
         """Ask why, then go on without the selected step."""
@@ -235,7 +235,7 @@ class RunKeys(Screen[None]):
 
     def _skip_given(self, step_id: str, given: Mapping[str, str] | None) -> None:
         if given:
-            self.in_thread(lambda: supervise.skip(self.run, step_id, given["reason"]))
+            self.in_thread(lambda: decisions.skip(self.run, step_id, given["reason"]))
 
     def action_redo(self) -> None:
         """Ask, then begin the selected step's pass again."""
@@ -274,7 +274,7 @@ def _stop(run: RunFolder) -> str:
 
 
 def _redo(run: RunFolder, scope: str) -> str:
-    moved = supervise.redo_pass(run, scope)
+    moved = decisions.redo_pass(run, scope)
     return f"{scope} begins again" + (f"; moved aside: {', '.join(path.name for path in moved)}" if moved else "")
 
 

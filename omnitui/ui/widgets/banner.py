@@ -66,7 +66,8 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
             return kind, (head, *_remedies(snapshot, planned), ("Going on (r or a) will:", "$text-muted"), *resume)
         case Running():
             head = (f"{sign.symbol} {planned.step.title}: the runner is gone", "bold $text-warning")
-            return "warn", (head, ("Going on (r or a) will:", "$text-muted"), *resume)
+            full = ((snapshot.shortage, "bold"),) if snapshot.shortage else ()
+            return "warn", (head, *full, ("Going on (r or a) will:", "$text-muted"), *resume)
     keys = ("r runs the next step and stops; a runs on until something needs you.", "$text-muted")
     word = (
         f"Held before “{planned.step.title}”." if snapshot.state.steps else "Ready to begin; nothing has run yet."

@@ -1,0 +1,96 @@
+"""Taking up a run: what a resume decided is done here, before its next step begins."""
+
+from datetime import datetime
+from pathlib import Path
+
+from omnitui import store
+from omnitui.actions import Context, stop_server
+from omnitui.actions.server import attach, watch_health
+from omnitui.jobs.job import look_of
+from omnitui.jobs.stop import stop
+from omnitui.model import (
+    Asking,
+    Ended,
+    Running,
+    Skipped,
+    StepRecord,
+    Stopped,
+    Waiting,
+    ended_attempt,
+)
+from omnitui.plan import PlannedStep, Resume, World, apply, next_step, resume
+from omnitui.runbook.schema import Serve
+from omnitui.values import of_scope
+from omnitui.world import job_of, server_jobs
+
+
+async def take_up(ctx: Context, decided: Resume) -> None:
+    """Do what the resume decided: know the living servers, stop what is in the way, move the old output aside."""
+    owned = ctx.owned
+    for name, (planned, job) in server_jobs(owned.run, ctx.runbook, ctx.plan, owned.state).items():
+        attach(ctx, name, job)
+        if not job.leader_lives():
+            # What outlived the server's own process serves nobody.
+            await stop_server(ctx, name, 10.0)
+        elif isinstance(planned.step, Serve) and planned.id != decided.at:
+            watch_health(ctx, ctx.servers[name], planned)
+    await _set_right(ctx, decided)
+
+
+async def come_to_scope(ctx: Context) -> None:
+    """Decide anew: a pass may have been left half done before an earlier one was begun again."""
+    live = frozenset(name for name, server in ctx.servers.items() if server.job.leader_lives())
+    decided = resume(ctx.plan, ctx.owned.state, World(live_servers=live))
+    if decided.kind in ("retry", "redo_pass"):
+        ctx.owned.commit("left_half_done", lines=decided.lines)
+    await _set_right(ctx, decided)
+
+
+async def _set_right(ctx: Context, decided: Resume) -> None:
+    """Stop what is in the way, move the old output aside, and let the steps wait again."""
+    owned = ctx.owned
+    if decided.kind in ("retry", "redo_pass"):
+        step = next_step(ctx.plan, owned.state)
+        status = owned.state.step(step.id).status if step else None
+        if step and isinstance(status, Running):
+            job = job_of(owned.run, ctx.runbook, step, status.attempt)
+            for one in (job, look_of(job)):
+                await stop(one, 10.0)
+            reason = "its runner died" if decided.kind == "retry" else "the pass begins again"
+            ended: Ended = Stopped(attempt=status.attempt, at=store.now(), reason=reason)
+            end_step(ctx, step, owned.state.step(step.id), status.since, seconds_since(status.since), ended)
+    for name in decided.stop_servers:
+        await stop_server(ctx, name, 30.0)
+    if decided.move_aside:
+        values = of_scope(ctx.runbook, owned.state, decided.move_aside, owned.run.path)
+        moved = store.move_aside([Path(values["OUT"]), owned.run.pass_folder(decided.move_aside)])
+        owned.commit("moved_aside", moved=[str(path) for path in moved])
+    if decided.kind in ("retry", "redo_pass"):
+        owned.commit("resumed", apply(owned.state, decided), kind=decided.kind, at=decided.at)
+
+
+def keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
+    """Move aside what stands in a pass's output folder before the pass begins: it is of another run."""
+    untouched = Waiting | Skipped | Asking
+    steps = (one.id for one in ctx.plan if one.scope == planned.scope)
+    if not planned.in_pass or not all(isinstance(ctx.owned.state.step(one).status, untouched) for one in steps):
+        return
+    out = Path(ctx.values(planned)["OUT"])
+    if out.is_dir() and any(out.iterdir()):
+        moved = store.move_aside([out], "earlier")
+        ctx.owned.commit("moved_aside", moved=[str(path) for path in moved])
+
+
+def end_step(
+    ctx: Context, planned: PlannedStep, record: StepRecord, began: str, seconds: float, to: Ended
+) -> None:
+    """Commit how a step has ended."""
+    after = ended_attempt(record, began, seconds, to)
+    ctx.owned.commit("step_ended", ctx.owned.state.with_step(planned.id, after), step=planned.id)
+    if not isinstance(planned.step, Serve):
+        ctx.board.end(planned.id)
+
+
+def seconds_since(began: str) -> float:
+    """Seconds since a stored time: only for attempts that another runner began."""
+    return max(0.0, datetime.now().astimezone().timestamp() - datetime.fromisoformat(began).timestamp())
