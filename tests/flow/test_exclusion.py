@@ -99,3 +99,26 @@ def test_a_port_that_is_taken_is_told_before_the_start(desk: Desk) -> None:
         taken.listen()
         (told,) = preflight(runbook, values)
     assert told.startswith(f"port {desk.port} is held by pid {os.getpid()}")
+
+
+def test_two_runs_never_share_an_output_folder(desk: Desk, tmp_path: Path) -> None:
+    desk.pause("client")
+    shared = f"WORK={tmp_path / 'shared'}"
+    first = desk.detach(*desk.mini("--detach", "--set", shared))
+    desk.reached("client")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        other = free.getsockname()[1]
+    second = desk.omnitui(*desk.mini("--detach", "--set", shared, PORT=str(other)))
+    assert second.code == 3
+    assert f"the output folder {tmp_path / 'shared'}" in second.err
+    assert f"belongs to run {first.name}" in second.err
+    desk.release("client")
+    desk.saw(first, "runner_ended")
+
+
+def test_a_value_that_no_server_could_use_is_refused_before_a_run_is_made(desk: Desk) -> None:
+    told = desk.omnitui(*desk.mini("--detach", PORT="99999"))
+    assert told.code == 2
+    assert "no port between 1 and 65535" in told.err
+    assert store.runs() == []

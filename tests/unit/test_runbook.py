@@ -431,3 +431,13 @@ def test_a_missing_variable_is_named() -> None:
 def test_text_without_references_is_left_alone(text: str, values: dict[str, str]) -> None:
     if not names_in(text):
         assert expand(text, values) == text
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+def test_a_time_that_is_no_number_of_seconds_is_refused(value: str, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(
+        'schema = 1\ntitle = "T"\nsummary = "S"\n[[phases]]\nid = "p"\ntitle = "P"\n'
+        f'[[phases.steps]]\nid = "s"\ntitle = "S"\nrun = "true"\ntimeout_s = {value}\n'
+    )
+    (problem,) = problems(tmp_path)
+    assert problem.key == "phases[0].steps[0](s).timeout_s"
