@@ -7,8 +7,8 @@ from pathlib import Path
 
 from inotify_simple import INotify, flags
 
-_SLOW_S = 1.0
-"""How often a file is looked at anyway: network file systems tell nothing."""
+_SLOW_S = 3.0
+"""How often a file is looked at anyway: network file systems tell nothing. A look after a rest costs 3 ms."""
 
 
 class Change:

@@ -5,15 +5,15 @@ import time
 
 from omnitui.actions.context import Context, Result, RunningServer, StopAsked, failed, passed
 from omnitui.actions.gating import decide
-from omnitui.actions.watching import POLL_S, follow, keep_leaks
-from omnitui.gates import Green, HealthReading, PortReading, Red, Unknown, Verdict, judge_ready, who
-from omnitui.jobs.job import Job, members, start
+from omnitui.actions.health import Health, HealthNews
+from omnitui.actions.watching import follow, keep_leaks
+from omnitui.gates import Green, Red, Unknown, Verdict, judge_ready, who
+from omnitui.jobs.job import Job, start
 from omnitui.jobs.output import Scanner, tail
 from omnitui.jobs.stop import stop
 from omnitui.model import ServerRecord
 from omnitui.plan import PlannedStep
 from omnitui.probes import listeners
-from omnitui.probes.http import Client
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Serve, Server, Stop
 from omnitui.runbook.variables import expand
@@ -21,45 +21,6 @@ from omnitui.values import command_of, port_of, script
 
 _WATCH_S = 5.0
 """Between two looks at the health of a server under measurement; the pages' own loops use the same."""
-
-
-class Health:
-    """Takes readings of one server over one kept connection.
-
-    Whose process listens is looked up when the connection is new or its answer changes, not each time: the
-    kernel's listen tables take 2 ms to read, a refused or kept connection a tenth of that.
-    """
-
-    def __init__(self, job: Job, port: int, path: str, model: str) -> None:
-        self._job = job
-        self._port = port
-        self._path = path
-        self._model = model
-        self._client = Client(port)
-        self._known: tuple[int | None, PortReading] | None = None
-
-    def look(self) -> HealthReading:
-        """One reading; may take as long as the client's time limit, so it is called in a thread."""
-        if not self._job.leader_lives():
-            return self.dead()
-        answer = self._client.get(self._path)
-        if answer.refused:
-            self._known = None
-            return HealthReading(PortReading(self._port), alive=True)
-        if self._known is None or answer.error or self._known[0] != answer.status:
-            ours = [process.pid for process in members(self._job)]
-            self._known = (answer.status, listeners.look(self._port, ours))
-        port = self._known[1]
-        models, error = self._client.models() if self._model and answer.status == 200 else (None, "")
-        return HealthReading(port, True, None, answer.status, answer.latency_s, models, answer.error or error)
-
-    def dead(self) -> HealthReading:
-        """The reading of a server that has ended."""
-        return HealthReading(PortReading(self._port), alive=False, exit=self._job.folder.exit_status())
-
-    def close(self) -> None:
-        """Close the kept connection."""
-        self._client.close()
 
 
 async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
@@ -124,31 +85,24 @@ async def _note_leaks(ctx: Context, job: Job) -> None:
 async def _until_ready(
     ctx: Context, planned: PlannedStep, server: RunningServer, health: Health, spec: Server, model: str
 ) -> Verdict:
-    begun = time.monotonic()
+    until = time.monotonic() + spec.timeout_s
     stopping = asyncio.create_task(ctx.stop_asked.wait())
+    news = HealthNews(health)
     try:
         while True:
-            verdict = judge_ready(spec, model, await _look_or_death(server, health))
-            waited_s = time.monotonic() - begun
-            if isinstance(verdict, Unknown) and waited_s >= spec.timeout_s:
-                verdict = Red(f"{verdict.reason} (waited {waited_s:.0f} s)")
+            reading = await news.next({server.ended, stopping}, until - time.monotonic())
+            if ctx.stop_asked.is_set():
+                raise StopAsked
+            verdict = judge_ready(spec, model, health.dead() if server.ended.done() else reading)
+            if isinstance(verdict, Unknown) and time.monotonic() >= until:
+                verdict = Red(f"{verdict.reason} (waited {spec.timeout_s:.0f} s)")
             if ctx.board.show(planned.id, spec.word, verdict):
                 ctx.owned.commit("gate", step=planned.id, word=spec.word, verdict=verdict)
             if not isinstance(verdict, Unknown):
                 return verdict
-            await asyncio.wait({server.ended, stopping}, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
-            if ctx.stop_asked.is_set():
-                raise StopAsked
     finally:
-        health.close()
+        news.close()
         stopping.cancel()
-
-
-async def _look_or_death(server: RunningServer, health: Health) -> HealthReading:
-    """One look; a death meanwhile is not waited for, though the look may hang on whoever has the port."""
-    look = asyncio.create_task(asyncio.to_thread(health.look))
-    await asyncio.wait({look, server.ended}, return_when=asyncio.FIRST_COMPLETED)
-    return await look if not server.ended.done() else health.dead()
 
 
 def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> None:

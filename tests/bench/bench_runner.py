@@ -140,7 +140,7 @@ id = "serve"
 title = "Serve"
 do = "serve"
 server = "s"
-run = 'exec "$OMNITUI_PYTHON" -m tests.bench.bench_runner {port} "$RUN_DIR"'
+run = 'exec "$OMNITUI_PYTHON" -m tests.bench.bench_runner {port} "$RUN_DIR" {late_s}'
 
 [[phases.steps]]
 id = "stop"
@@ -149,10 +149,11 @@ do = "stop"
 server = "s"
 gates = [{{ gate = "port_free", port = "{port}" }}]
 """
-_ILL_S = 10.0
+_ILL_S = 7.0
+PERIOD_S = 0.2
 
 
-def serve(port: int, folder: Path) -> None:
+def serve(port: int, folder: Path, late_s: float) -> None:
     """Answer 503 for a while, then 200; write down when the change came."""
     well = threading.Event()
 
@@ -168,8 +169,7 @@ def serve(port: int, folder: Path) -> None:
             pass
 
     def recover() -> None:
-        # Another moment in the poll's period each time.
-        time.sleep(_ILL_S + port * 0.618 % 1 * 0.2)
+        time.sleep(_ILL_S + late_s)
         well.set()
         (folder / "well").write_text(str(time.time()))
 
@@ -177,14 +177,16 @@ def serve(port: int, folder: Path) -> None:
     HTTPServer(("127.0.0.1", port), Health).serve_forever()
 
 
-def health(folder: Path, rounds: int = 4) -> Iterator[Figure]:
+def health(folder: Path, rounds: int = 5) -> Iterator[Figure]:
     """From a server's first healthy moment to READY, and what waiting for it costs."""
     late, cost = [], []
     for number in range(rounds):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        run = supervise.make_run(str(runbook(folder / f"health{number}", SERVER.format(port=port))), {}, None)
+        # The change comes at another moment of the poll's period each time.
+        text = SERVER.format(port=port, late_s=number / rounds * PERIOD_S)
+        run = supervise.make_run(str(runbook(folder / f"health{number}", text)), {}, None)
         pid = supervise.start(run)
         # Waiting is what costs for minutes; starting is over by then.
         time.sleep(2.0)
@@ -218,4 +220,4 @@ def measure(folder: Path) -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), Path(sys.argv[2]))
+    serve(int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]))
