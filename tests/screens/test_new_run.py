@@ -132,3 +132,5 @@ async def test_what_stands_in_the_way_is_told_before_the_start(
     async with opened(until) as (pilot, app):
         await fill(pilot, app, "COMMIT", "5ed8a8d")
         await until(lambda: f"✘ {told}" in str(app.screen.query_one("#preflight", Static).content))
+        # Also where a small screen shows it.
+        assert str(app.screen.query_one("#in-the-way", Static).content) == f"✘ {told}"

@@ -97,6 +97,7 @@ class NewRunScreen(Screen[None]):
         with Horizontal(id="buttons"):
             yield Button("Start", variant="primary", id="start", compact=True)
             yield Button("Make without starting", id="make", compact=True)
+            yield Static(id="in-the-way", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -202,7 +203,11 @@ class NewRunScreen(Screen[None]):
         self.query_one("#passes", Static).update(Content("\n").join(lines))
 
     def _show_preflight(self) -> None:
-        self.query_one("#preflight", Static).update(Content("\n").join(self._preflight()))
+        lines = list(self._preflight())
+        self.query_one("#preflight", Static).update(Content("\n").join(lines))
+        # On a small screen the rest is out of sight.
+        first = next((line for line in lines if line.plain.startswith("✘")), Content(""))
+        self.query_one("#in-the-way", Static).update(first)
 
     def _preflight(self) -> Iterator[Content]:
         yield Content.styled("Preflight", "bold")
