@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 from omnitui.errors import ResourceBusy, StoreError
@@ -16,6 +17,12 @@ def folder() -> Path:
         return Path(given)
     system = Path("/run/lock")
     return system if os.access(system, os.W_OK) else Path(tempfile.gettempdir())
+
+
+def output(out: str) -> dict[str, str]:
+    """The claim on an output folder, however it is spelled."""
+    real = os.path.realpath(out)
+    return {f"out-{sha256(os.fsencode(real)).hexdigest()[:16]}": f"the output folder {real}"}
 
 
 @contextmanager

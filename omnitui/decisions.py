@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from omnitui import store
+from omnitui.claims import claimed, output
 from omnitui.errors import CorruptState, OmniError, UsageError
 from omnitui.jobs.job import look_of
 from omnitui.jobs.stop import stop, stop_stragglers
@@ -30,7 +31,10 @@ from omnitui.runbook import load
 from omnitui.runbook.schema import Confirm
 from omnitui.store import Owned, RunFolder
 from omnitui.values import of_scope
-from omnitui.world import job_of, server_jobs
+from omnitui.world import job_of, output_of, server_jobs
+
+NOTHING = "nothing was running"
+"""What stopping says when there was nothing to stop."""
 
 
 def stop_left_overs(run: RunFolder) -> str:
@@ -38,7 +42,7 @@ def stop_left_overs(run: RunFolder) -> str:
     with acting(run) as owned:
         stopped = [*_stop_orphan(owned), *(f"server {name}" for name in _stop_servers(owned))]
         stopped += _stop_stragglers(owned)
-    return f"stopped {', '.join(stopped)}" if stopped else "nothing was running"
+    return f"stopped {', '.join(stopped)}" if stopped else NOTHING
 
 
 def _stop_orphan(owned: Owned) -> list[str]:
@@ -91,8 +95,9 @@ def redo_pass(run: RunFolder, scope: str) -> list[Path]:
         decided = redo(plan, owned.state, scope)
         _stop_orphan(owned)
         _stop_servers(owned)
-        out = of_scope(runbook, owned.state, scope, run.path)["OUT"]
-        moved = store.move_aside([Path(out), run.pass_folder(scope)])
+        # Another run may be at work in that folder.
+        with claimed(output(of_scope(runbook, owned.state, scope, run.path)["OUT"]), run.name):
+            moved = store.move_aside(output_of(run, runbook, owned.state, scope))
         owned.commit("moved_aside", moved=[str(path) for path in moved])
         owned.commit("redo", apply(owned.state, decided), at=decided.at, by=user())
     return moved

@@ -130,6 +130,8 @@ class PassRecord(Value, frozen=True, kw_only=True):
 
     round: int = 1
     marks: tuple[str, ...] = ()
+    out: str = ""
+    """Which folder its output went to, whatever it is called by now; empty before it was made."""
 
 
 class RunState(Value, frozen=True, kw_only=True):

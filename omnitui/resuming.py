@@ -3,16 +3,19 @@
 from datetime import datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from omnitui import store
 from omnitui.actions import Context, stop_server
 from omnitui.actions.server import attach, watch_health
+from omnitui.errors import JobError
 from omnitui.jobs.job import look_of
 from omnitui.jobs.stop import stop
 from omnitui.model import (
     Asking,
     Ended,
+    PassRecord,
     Running,
-    Skipped,
     StepRecord,
     Stopped,
     Waiting,
@@ -20,8 +23,7 @@ from omnitui.model import (
 )
 from omnitui.plan import PlannedStep, Resume, World, apply, next_step, resume
 from omnitui.runbook.schema import Serve
-from omnitui.values import of_scope
-from omnitui.world import job_of, server_jobs
+from omnitui.world import job_of, output_of, server_jobs
 
 
 async def take_up(ctx: Context, decided: Resume) -> None:
@@ -62,23 +64,46 @@ async def _set_right(ctx: Context, decided: Resume) -> None:
     for name in decided.stop_servers:
         await stop_server(ctx, name, 30.0)
     if decided.move_aside:
-        values = of_scope(ctx.runbook, owned.state, decided.move_aside, owned.run.path)
-        moved = store.move_aside([Path(values["OUT"]), owned.run.pass_folder(decided.move_aside)])
+        moved = store.move_aside(output_of(owned.run, ctx.runbook, owned.state, decided.move_aside))
         owned.commit("moved_aside", moved=[str(path) for path in moved])
     if decided.kind in ("retry", "redo_pass"):
         owned.commit("resumed", apply(owned.state, decided), kind=decided.kind, at=decided.at)
 
 
-def keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
-    """Move aside what stands in a pass's output folder before the pass begins: it is of another run."""
-    untouched = Waiting | Skipped | Asking
+def is_first_of_pass(ctx: Context, planned: PlannedStep) -> bool:
+    """Whether nothing of the step's pass has been begun, so that what stands in its folder is of another run."""
     steps = (one.id for one in ctx.plan if one.scope == planned.scope)
-    if not planned.in_pass or not all(isinstance(ctx.owned.state.step(one).status, untouched) for one in steps):
-        return
+    return planned.in_pass and all(isinstance(ctx.owned.state.step(one).status, Waiting | Asking) for one in steps)
+
+
+def keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
+    """Move aside what another run left in a pass's output folder."""
     out = Path(ctx.values(planned)["OUT"])
     if out.is_dir() and any(out.iterdir()):
         moved = store.move_aside([out], "earlier")
         ctx.owned.commit("moved_aside", moved=[str(path) for path in moved])
+
+
+def note_output(ctx: Context, planned: PlannedStep) -> None:
+    """Remember which folder the pass writes to, as soon as a step has made it."""
+    if not planned.in_pass:
+        return
+    known = ctx.owned.state.passes.get(planned.scope, PassRecord())
+    out = store.folder_id(Path(ctx.values(planned)["OUT"]))
+    if out and not known.out:
+        passes = {**ctx.owned.state.passes, planned.scope: replace(known, out=out)}
+        ctx.owned.commit("output", replace(ctx.owned.state, passes=passes))
+
+
+def check_output(ctx: Context, planned: PlannedStep) -> None:
+    """Raise `JobError` when the pass's folder is another one by now: its files are not this pass's."""
+    known = ctx.owned.state.passes.get(planned.scope, PassRecord()).out
+    if planned.in_pass and known:
+        out = ctx.values(planned)["OUT"]
+        if store.folder_id(Path(out)) != known:
+            raise JobError(
+                f"{out} is not the folder that this pass made: it was moved or replaced; begin the pass again"
+            )
 
 
 def end_step(

@@ -11,15 +11,14 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
-from omnitui.claims import claimed
-from omnitui.errors import Blocked, JobError, OmniError, UsageError
+from omnitui.claims import claimed, output
+from omnitui.errors import Blocked, JobError, OmniError, ResourceBusy, UsageError
 from omnitui.jobs.stop import stop_stragglers
 from omnitui.live import Board
 from omnitui.model import (
@@ -33,7 +32,16 @@ from omnitui.places.local import Local, identity_of
 from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
-from omnitui.resuming import come_to_scope, end_step, keep_earlier_output, seconds_since, take_up
+from omnitui.resuming import (
+    check_output,
+    come_to_scope,
+    end_step,
+    is_first_of_pass,
+    keep_earlier_output,
+    note_output,
+    seconds_since,
+    take_up,
+)
 from omnitui.runbook.load import load
 from omnitui.runbook.variables import expand
 from omnitui.store import Owned, RunFolder
@@ -103,7 +111,8 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
     if missing:
         raise Blocked(f"the secret {missing[0]} is not in the environment; it is never stored, so give it again")
     things = await _things(ctx)
-    with claimed(things, owned.run.name):
+    ctx.claims |= things.keys()
+    with claimed(things, owned.run.name), ctx.held:
         world = observe(owned.run, runbook, plan, owned.state)
         in_place = {"place": True, "start": False, None: None}[options.where]
         decided = resume(plan, owned.state, world, in_place)
@@ -139,8 +148,7 @@ async def _things(ctx: Context) -> dict[str, str]:
     for scope in state.schedule if runbook.passes.out else ():
         # A folder whose name a step still has to hand on is not known yet.
         with suppress(UsageError):
-            out = of_scope(runbook, state, scope, run.path)["OUT"]
-            things[f"out-{sha256(out.encode()).hexdigest()[:16]}"] = f"the output folder {out}"
+            things |= output(of_scope(runbook, state, scope, run.path)["OUT"])
     return things
 
 
@@ -183,6 +191,8 @@ async def _drive(ctx: Context, *, one: bool) -> Outcome:
             planned = next_step(ctx.plan, ctx.owned.state) or planned
         scope = planned.scope
         await _step(ctx, planned)
+        if ctx.stop_asked.is_set():
+            raise StopAsked
         if next_step(ctx.plan, ctx.owned.state) == planned:
             return where_it_stands(ctx.plan, ctx.owned.state, alive=False)
         if one:
@@ -193,6 +203,7 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
     """One attempt (or the rest of one) of a step, from its status running to its status ended."""
     owned = ctx.owned
     record = owned.state.step(planned.id)
+    first = False
     if isinstance(record.status, Running):
         attempt, began = record.status.attempt, record.status.since
     else:
@@ -203,15 +214,19 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
                 "asking", owned.state.with_step(planned.id, replace(record, status=asking)), step=planned.id
             )
             return
-        keep_earlier_output(ctx, planned)
+        first = is_first_of_pass(ctx, planned)
         attempt, began = _next_attempt(owned.run, planned, record), store.now()
         record = replace(record, status=Running(attempt=attempt, since=began))
         owned.commit("step_started", owned.state.with_step(planned.id, record), step=planned.id, attempt=attempt)
     ctx.board.begin(planned.id, planned.scope)
     seconds, begun = seconds_since(began), time.monotonic()
     try:
+        ctx.claim_output(planned)
+        if first:
+            keep_earlier_output(ctx, planned)
+        check_output(ctx, planned)
         result = await ACTIONS[type(planned.step)](ctx, planned, attempt)
-    except (JobError, UsageError) as error:
+    except (JobError, UsageError, ResourceBusy) as error:
         result = Failed(attempt=attempt, at=store.now(), reason=str(error))
     except StopAsked:
         stopped = Stopped(attempt=attempt, at=store.now(), reason="stopped by the operator")
@@ -222,6 +237,7 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
         owned.commit("asking", asked, step=planned.id, question=result.question)
         return
     end_step(ctx, planned, record, began, seconds + time.monotonic() - begun, result)
+    note_output(ctx, planned)
 
 
 def _next_attempt(run: RunFolder, planned: PlannedStep, record: StepRecord) -> int:

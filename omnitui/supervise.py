@@ -11,13 +11,10 @@ from datetime import UTC, datetime
 from secrets import token_hex
 
 from omnitui import errors, store
-from omnitui.decisions import stop_left_overs
+from omnitui.decisions import NOTHING, stop_left_overs
 from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
-from omnitui.model import (
-    SCHEMA,
-    RunState,
-)
+from omnitui.model import MARKER, SCHEMA, RunState
 from omnitui.plan import schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
@@ -84,7 +81,8 @@ def start(
                 stderr=log,
                 pass_fds=[writing],
                 start_new_session=True,
-                env={**os.environ, **(secrets or {})},
+                # A run that is started by a step of another one is no part of it.
+                env={name: v for name, v in os.environ.items() if name != MARKER} | dict(secrets or {}),
             )
     except OSError as error:
         raise StoreError(f"the runner could not be started: {error}") from error
@@ -140,7 +138,9 @@ def stop_run(run: RunFolder, patience_s: float = 90.0) -> str:
         if time.monotonic() > until:
             raise OmniError(f"run {run.name} has not stopped within {patience_s:.0f} s; its log: {run.runner_log}")
         time.sleep(0.05)
-    return "stopped"
+    # A runner that was killed, or a step that failed meanwhile, may have left something at work.
+    left = stop_left_overs(run)
+    return "stopped" if left == NOTHING else left
 
 
 def hold_run(run: RunFolder) -> str:

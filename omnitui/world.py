@@ -4,13 +4,14 @@ from pathlib import Path
 
 from omnitui.errors import UsageError
 from omnitui.jobs.job import Job, JobFolder
-from omnitui.model import Running, RunState, marker
+from omnitui.model import PassRecord, Running, RunState, marker
 from omnitui.places import open_place
 from omnitui.plan import Plan, PlannedStep, World, find_step, next_step
 from omnitui.runbook import load
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import PlaceSpec, Runbook, Serve, Stop
-from omnitui.store import RunFolder
+from omnitui.store import RunFolder, folder_id
+from omnitui.values import of_scope
 
 
 def job_of(run: RunFolder, runbook: Runbook, planned: PlannedStep, attempt: int) -> Job:
@@ -55,3 +56,11 @@ def source_changed(state: RunState) -> bool:
         return load.digest(load.locate(state.source)) != state.runbook_sha256
     except UsageError:
         return True
+
+
+def output_of(run: RunFolder, runbook: Runbook, state: RunState, scope: str) -> list[Path]:
+    """What a pass has written: its metrics, and its output if the folder of that name is still its own."""
+    out = Path(of_scope(runbook, state, scope, run.path)["OUT"])
+    known = state.passes.get(scope, PassRecord()).out
+    ours = not known or folder_id(out) == known
+    return [*([out] if ours else []), run.pass_folder(scope)]

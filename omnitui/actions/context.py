@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from omnitui import values
+from omnitui import claims, values
 from omnitui.actions.changes import Changes
+from omnitui.claims import claimed
 from omnitui.gates import Green, Verdict, earned
 from omnitui.jobs.job import Job, JobFolder
 from omnitui.live import Board
@@ -20,6 +22,9 @@ from omnitui.runbook.schema import PlaceSpec, Runbook
 from omnitui.store import Owned, now
 
 Result: TypeAlias = Passed | Failed | Crashed | Asking
+
+
+_LONGEST_REASON = 400
 
 
 class StopAsked(Exception):
@@ -39,7 +44,18 @@ class Context:
     stop_asked: asyncio.Event
     yes: bool = False
     hold_asked: bool = False
+    claims: set[str] = field(default_factory=set)
+    held: ExitStack = field(default_factory=ExitStack)
+    """What the run has claimed of this host, by name, and the locks of what was claimed on the way."""
     servers: dict[str, "RunningServer"] = field(default_factory=dict)
+
+    def claim_output(self, planned: PlannedStep) -> None:
+        """Hold the output folder of the step's pass, if it is not held yet. Raises `ResourceBusy`."""
+        if planned.in_pass:
+            wanted = claims.output(self.values(planned)["OUT"])
+            missing = {name: thing for name, thing in wanted.items() if name not in self.claims}
+            self.held.enter_context(claimed(missing, self.owned.run.name))
+            self.claims |= wanted.keys()
 
     def values(self, planned: PlannedStep) -> dict[str, str]:
         """The step's values, without secrets."""
@@ -52,7 +68,8 @@ class Context:
 
     def masked(self, verdict: Verdict) -> Verdict:
         """The verdict with every secret in its reason blanked."""
-        reason = self.without_secrets(verdict.reason)
+        # Cut only after blanking: the beginning of a secret must not remain.
+        reason = self.without_secrets(verdict.reason)[:_LONGEST_REASON]
         return verdict if reason == verdict.reason else replace(verdict, reason=reason)
 
     def without_secrets(self, text: str) -> str:

@@ -43,7 +43,7 @@ class Health:
         if answer.refused:
             self._known = None
             return HealthReading(PortReading(self._port), alive=True)
-        if self._known is None or answer.error or self._known[0] != answer.status:
+        if self._known is None or answer.fresh or answer.error or self._known[0] != answer.status:
             ours = [process.pid for process in members(self._job)]
             self._known = (answer.status, listeners.look(self._port, ours))
         port = self._known[1]

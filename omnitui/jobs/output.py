@@ -18,7 +18,7 @@ from omnitui.sanitise import plain
 _CHUNK = 1 << 20
 _BITE = 16 << 20
 _LONGEST_LINE = 1 << 16
-_LONGEST_SHOWN = 200
+_LONGEST_SHOWN = 4096
 
 
 @dataclass

@@ -22,6 +22,8 @@ class Answer(Struct, frozen=True):
     error: str = ""
     refused: bool = False
     """Nobody listens on the port."""
+    fresh: bool = False
+    """It came over a new connection: whoever answers may be somebody else than before."""
 
 
 class Client:
@@ -40,6 +42,7 @@ class Client:
 
     def _ask(self, path: str) -> Answer:
         begun = time.monotonic()
+        fresh = self._connection.sock is None
         try:
             self._connection.request("GET", path)
             response = self._connection.getresponse()
@@ -55,7 +58,7 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             return Answer(error=str(error) or type(error).__name__)
-        return Answer(response.status, time.monotonic() - begun, body)
+        return Answer(response.status, time.monotonic() - begun, body, fresh=fresh)
 
     def models(self) -> tuple[tuple[str, ...] | None, str]:
         """The ids that `/v1/models` lists (the OpenAI API's list), or None and why not."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 from omnitui.model import Passed, PassRecord, RunState, Skipped
 from omnitui.plan import Plan, lay_out
 from omnitui.results.files import ResultError, read_json, search
-from omnitui.runbook.schema import Collect, Runbook
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 from omnitui.store import RunFolder
 
@@ -84,11 +84,11 @@ def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult
 
 
 def _judged(result: PassResult, plan: Plan, state: RunState) -> PassResult:
-    # Files may be complete while the step that collected them is red: its other gates count as well.
+    # Files may be complete while a step of the pass is red, also one that comes after the collecting.
     scope = f"{result.series}/{result.label}"
-    steps = (one for one in plan if one.scope == scope and isinstance(one.step, Collect))
+    steps = (one for one in plan if one.scope == scope)
     red = [one.step.id for one in steps if not isinstance(state.step(one.id).status, Passed | Skipped)]
     if not red:
         return result
-    reasons = (*result.reasons, *(f"step {step} has not passed" for step in red))
+    reasons = (*result.reasons, f"step {red[0]} has not passed")
     return msgspec.structs.replace(result, complete=False, reasons=reasons)

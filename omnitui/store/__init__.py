@@ -5,7 +5,7 @@ The journal carries, with each event, the parts of the state that the event chan
 the state.
 """
 
-from omnitui.store.files import make_folder, move_aside, replace_file, shortage
+from omnitui.store.files import folder_id, make_folder, move_aside, replace_file, shortage
 from omnitui.store.folder import RunFolder, find, home, now, runs
 from omnitui.store.journal import ask, asked, drop_old_requests, events, forget_requests, replay
 from omnitui.store.lock import Holder, holder, locked
@@ -22,6 +22,7 @@ __all__ = [
     "drop_old_requests",
     "events",
     "find",
+    "folder_id",
     "forget_requests",
     "from_toml",
     "holder",

@@ -52,6 +52,14 @@ def shortage(folder: Path, enough: int = 1 << 20) -> str:
     return f"Only {free >> 10} KiB are free for {folder}: free space first." if free < enough else ""
 
 
+def folder_id(path: Path) -> str:
+    """Which folder this is: another one of the same name has another id. Empty when there is none."""
+    try:
+        return str(path.stat().st_ino)
+    except OSError:
+        return ""
+
+
 def make_folder(path: Path) -> None:
     """Create a private folder with its parents, which are private too."""
     if path.is_dir():

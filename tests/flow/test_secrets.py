@@ -130,3 +130,35 @@ def test_a_missing_secret_blocks_the_start_and_every_resume(desk: Desk, monkeypa
     monkeypatch.setenv("TOKEN", SECRET)
     assert desk.omnitui("resume", run.name, "--headless").code == 0
     assert holders(run) == []
+
+
+def test_no_beginning_of_a_secret_remains_where_evidence_is_cut(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "long"
+    folder.mkdir()
+    (folder / "runbook.toml").write_text(
+        """
+schema = 1
+title = "Long"
+summary = "A secret far to the right in a line that matches."
+
+[variables.TOKEN]
+secret = true
+help = "A secret."
+
+[[phases]]
+id = "p"
+title = "P"
+
+[[phases.steps]]
+id = "s"
+title = "S"
+run = 'printf "begin %0380d %s\\n" 0 "$TOKEN"'
+gates = [{ gate = "output", name = "line", pattern = "begin .*" }]
+"""
+    )
+    told = desk.process("run", str(folder), "--headless", env={"TOKEN": "SECRETabcdef123456"})
+    assert told.code == 0, told
+    run = desk.only_run()
+    for file in (run.state, run.journal, run.live):
+        assert "SECRET" not in file.read_text()
+    assert "SECRET" not in told.out

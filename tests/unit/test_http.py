@@ -197,3 +197,11 @@ def test_models_are_listed_or_it_is_said_why_not(answer: bytes, ids: tuple[str, 
 
 def test_an_answer_says_nothing_by_default() -> None:
     assert Answer() == Answer(None, 0.0, b"", "")
+
+
+def test_an_answer_over_a_new_connection_says_so() -> None:
+    with serving(OK) as server, asking(server) as client:
+        assert [client.get("/").fresh for _ in range(3)] == [True, False, False]
+    # Closed after each answer: whoever answers next may be somebody else.
+    with serving(OK, once=True) as server, asking(server) as client:
+        assert all(client.get("/").fresh for _ in range(3))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omnitui.model import PassRecord, Status, StepRecord, Waiting
+from omnitui.plan import lay_out
 from omnitui.results.passes import PassResult, read_metrics, stored
 from omnitui.results.provenance import provenance
 from omnitui.results.statistics import Row, Summary, summarize
@@ -128,7 +129,7 @@ def test_stored_passes_come_in_schedule_order_with_the_marks_of_now(tmp_path: Pa
         (run.pass_folder(label) / "metrics.json").write_bytes(msgspec.json.encode(data))
     (run.pass_folder("a/2") / "metrics.json").write_bytes(b'{"series": "a"')
     there = state(
-        {"a/1/collect": green()},
+        {planned.id: green() for planned in lay_out(runbook(), ("a/1",))},
         order=("a/warm", "a/2", "a/1", "b/1"),
         passes={"a/1": PassRecord(marks=("new",))},
     )
@@ -149,12 +150,14 @@ def test_a_number_with_more_digits_than_python_reads_is_told(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("status", [Waiting(), running(), red()])
-def test_a_pass_whose_collecting_step_is_not_green_is_left_out(tmp_path: Path, status: Status) -> None:
+@pytest.mark.parametrize("step", ["client", "collect"])
+def test_a_pass_with_a_step_that_is_not_green_is_left_out(tmp_path: Path, step: str, status: Status) -> None:
     run = RunFolder(tmp_path)
     run.pass_folder("a/1").mkdir(parents=True)
     (run.pass_folder("a/1") / "metrics.json").write_bytes(msgspec.json.encode(result("1", {"rate": 2.0})))
-    (one,) = stored(run, state({"a/1/collect": status}, order=("a/1",)), runbook())
-    assert (one.complete, one.left_out) == (False, "step collect has not passed")
+    steps = {planned.id: green() for planned in lay_out(runbook(), ("a/1",))} | {f"a/1/{step}": status}
+    (one,) = stored(run, state(steps, order=("a/1",)), runbook())
+    assert (one.complete, one.left_out) == (False, f"step {step} has not passed")
 
 
 def test_infinity_cannot_be_stored_as_a_metric(tmp_path: Path) -> None:
