@@ -7,15 +7,18 @@ from pathlib import Path
 
 from inotify_simple import INotify, flags
 
-_SLOW_S = 3.0
-"""How often a file is looked at anyway: network file systems tell nothing. A look after a rest costs 3 ms."""
+_WATCHED_S = 10.0
+"""How often a watched file is looked at anyway: another host may change it. A look after a rest costs 3 ms."""
+_UNWATCHED_S = 0.5
+"""How often one is looked at that cannot be watched."""
 
 
 class Change:
     """Set whenever the watched path has changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, every_s: float) -> None:
         self._event = asyncio.Event()
+        self._every_s = every_s
 
     def set(self) -> None:
         """It has changed."""
@@ -25,7 +28,7 @@ class Change:
         """Wait for the next change, or until it is time for a look anyway."""
         # Not wait_for: in Python 3.11 it can swallow a cancellation.
         with suppress(TimeoutError):
-            async with asyncio.timeout(_SLOW_S):
+            async with asyncio.timeout(self._every_s):
                 await self._event.wait()
         self._event.clear()
 
@@ -47,12 +50,12 @@ class Changes:
     @contextmanager
     def of(self, path: Path) -> Iterator[Change]:
         """A change that is set when a file is written to, or when something is moved into a folder."""
-        change = Change()
+        change = Change(_WATCHED_S)
         try:
             watch = self._inotify.add_watch(path, flags.MODIFY | flags.MOVED_TO)
         except OSError:
-            # Out of watches, or no such file yet: the slow look still finds everything.
-            yield change
+            # Out of watches, or no such file yet.
+            yield Change(_UNWATCHED_S)
             return
         self._watched[watch] = change
         try:

@@ -14,7 +14,7 @@ from omnitui.jobs.job import Job, members
 from omnitui.probes import listeners
 from omnitui.probes.http import Client
 
-_EVERY_S = 0.2
+_EVERY_S = 0.22
 """Between two looks while a server starts."""
 _TOLD_EVERY_S = 5.0
 """How old a reading that says nothing new may become."""

@@ -150,7 +150,7 @@ server = "s"
 gates = [{{ gate = "port_free", port = "{port}" }}]
 """
 _ILL_S = 7.0
-PERIOD_S = 0.2
+PERIOD_S = 0.22
 
 
 def serve(port: int, folder: Path, late_s: float) -> None:
