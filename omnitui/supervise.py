@@ -22,7 +22,6 @@ from omnitui.runbook.variables import BUILT_IN, chosen, resolved, secret_names
 from omnitui.store import RunFolder
 from omnitui.values import port_of
 
-_BEGIN_S = 30.0
 SHELL_CPUS = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
 """The CPUs of the operator's shell, before anything of ours moves away: what runners and jobs are given."""
 
