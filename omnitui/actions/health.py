@@ -36,9 +36,10 @@ class Health:
         self._known: tuple[int | None, PortReading] | None = None
 
     def look(self) -> HealthReading:
-        """One reading; may take as long as the client's time limit, so it is called in a thread."""
-        if not self._job.leader_lives():
-            return self.dead()
+        """One reading; may take as long as the client's time limit, so it is called in a thread.
+
+        Whether the server lives is not asked here: who watches it is told of its death by its pidfd, and sooner.
+        """
         answer = self._client.get(self._path)
         if answer.refused:
             self._known = None

@@ -5,6 +5,7 @@ second while a benchmark is about to be measured.
 """
 
 import http.client
+import socket
 import time
 
 import msgspec
@@ -31,7 +32,7 @@ class Client:
 
     def __init__(self, port: int, timeout_s: float = TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+        self._connection = _Local("127.0.0.1", port, timeout=timeout_s)
 
     def get(self, path: str) -> Answer:
         """GET `path`; errors are answers."""
@@ -73,6 +74,20 @@ class Client:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+
+class _Local(http.client.HTTPConnection):
+    """Connects without asking the resolver what 127.0.0.1 means: half of what a refused look costs."""
+
+    def connect(self) -> None:
+        self.sock = socket.socket()
+        self.sock.settimeout(self.timeout)
+        try:
+            self.sock.connect((self.host, self.port))
+        except OSError:
+            self.close()
+            raise
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 class _Model(Struct):
