@@ -22,8 +22,9 @@ from omnitui.plan import resume as decide
 from omnitui.rendering import as_markdown, as_shell
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
+from omnitui.runbook.narrow import narrow
 from omnitui.runbook.schema import Runbook
-from omnitui.runbook.variables import BUILT_IN, resolved
+from omnitui.runbook.variables import BUILT_IN, items_of, resolved
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.standing import row, standing
@@ -124,6 +125,9 @@ def run_verb(
     schedule: Annotated[
         str | None, typer.Option(help="Which order of passes; the runbook's first by default.")
     ] = None,
+    order: Annotated[
+        str, typer.Option(metavar="S/P,...", help="Your own order of passes, in place of the schedule's.")
+    ] = "",
     plain: Headless = False,
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return at once.")] = False,
     yes: Yes = False,
@@ -132,7 +136,7 @@ def run_verb(
     values = _pairs(given)
     names = [name for name, variable in _loaded(runbook).variables.items() if variable.secret]
     secrets = {name: values.pop(name) for name in names if name in values}
-    run = supervise.make_run(runbook, values, schedule)
+    run = supervise.make_run(runbook, values, schedule, items_of(order))
     for warning in preflight.preflight(_loaded(runbook), values):
         sys.stderr.write(f"omnitui: {warning}\n")
     supervise.start(run, _secrets(store.read(run), secrets), yes=yes)
@@ -329,8 +333,10 @@ def show(
     }
     found = resolved(own, {name: f"${{{name}}}" for name in BUILT_IN})
     shown = {name: found[name] for name in own}
-    order = schedule_of(loaded, schedule).order
-    say(as_shell(loaded, order, shown) if form is ShowFormat.sh else as_markdown(loaded, order, shown))
+    picked = schedule_of(loaded, schedule)
+    narrowed = narrow(loaded, own)
+    shape = as_shell if form is ShowFormat.sh else as_markdown
+    say(shape(narrowed, picked, shown))
 
 
 @app.command()

@@ -27,7 +27,7 @@ from omnitui.model import (
 )
 from omnitui.places.local import Local, identity_of
 from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, redo
-from omnitui.runbook import load
+from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Confirm
 from omnitui.store import Owned, RunFolder
 from omnitui.values import of_scope
@@ -47,7 +47,7 @@ def stop_left_overs(run: RunFolder) -> str:
 
 def _stop_orphan(owned: Owned) -> list[str]:
     """Stop the job that a dead runner left at work; its step then reads as stopped. The step's title."""
-    runbook = load.load(owned.run.runbook)
+    runbook = of_run(owned.run.runbook, owned.state.variables)
     step = next_step(lay_out(runbook, owned.state.schedule), owned.state)
     record = owned.state.step(step.id) if step else StepRecord()
     if step is None or not isinstance(record.status, Running):
@@ -68,7 +68,7 @@ def _stop_orphan(owned: Owned) -> list[str]:
 
 def _stop_servers(owned: Owned) -> list[str]:
 
-    runbook = load.load(owned.run.runbook)
+    runbook = of_run(owned.run.runbook, owned.state.variables)
     jobs = server_jobs(owned.run, runbook, lay_out(runbook, owned.state.schedule), owned.state)
     for name, (_, job) in jobs.items():
         done = asyncio.run(stop(job, 30.0))
@@ -89,8 +89,8 @@ def _stop_stragglers(owned: Owned) -> list[str]:
 
 def redo_pass(run: RunFolder, scope: str) -> list[Path]:
     """Begin a pass again: servers stopped, output moved aside, steps waiting. What was moved, by its new name."""
-    runbook = load.load(run.runbook)
     with acting(run) as owned:
+        runbook = of_run(run.runbook, owned.state.variables)
         plan = lay_out(runbook, owned.state.schedule)
         decided = redo(plan, owned.state, scope)
         _stop_orphan(owned)
@@ -110,8 +110,8 @@ def acting(run: RunFolder) -> AbstractContextManager[Owned]:
 
 def confirm(run: RunFolder, step_id: str) -> None:
     """Say yes to the step that asks."""
-    runbook = load.load(run.runbook)
     with acting(run) as owned:
+        runbook = of_run(run.runbook, owned.state.variables)
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
         record = owned.state.step(step_id)
         if not isinstance(record.status, Asking):
@@ -129,8 +129,8 @@ def skip(run: RunFolder, step_id: str, reason: str) -> None:
     """Go on without a step; a pass that lacks one is left out of the averages."""
     if not reason.strip():
         raise UsageError("a skipped step needs a reason")
-    runbook = load.load(run.runbook)
     with acting(run) as owned:
+        runbook = of_run(run.runbook, owned.state.variables)
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
         _stop_orphan(owned)
         record = owned.state.step(step_id)
@@ -145,8 +145,8 @@ def skip(run: RunFolder, step_id: str, reason: str) -> None:
 
 def edit(run: RunFolder, step_id: str, command: str) -> None:
     """Replace a step's command for its next attempt; its pass is marked as deviating."""
-    runbook = load.load(run.runbook)
     with acting(run) as owned:
+        runbook = of_run(run.runbook, owned.state.variables)
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
         record = owned.state.step(step_id)
         state = owned.state.with_step(step_id, replace(record, edited=command))

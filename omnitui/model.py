@@ -146,6 +146,8 @@ class RunState(Value, frozen=True, kw_only=True):
     schedule: tuple[str, ...]
     """The passes in order, as `series/pass`."""
     variables: Mapping[str, str]
+    series: Mapping[str, Mapping[str, str]] = {}
+    """Values that a series has for itself, over those of the run."""
     secrets: tuple[str, ...] = ()
     """Names only: values never reach the disk."""
     source: str = ""

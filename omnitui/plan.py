@@ -27,7 +27,7 @@ from omnitui.model import (
     Stopped,
     Waiting,
 )
-from omnitui.runbook.schema import Collect, Confirm, Phase, Runbook, Schedule, Serve, Step, Stop, Summarize
+from omnitui.runbook.schema import ENTRY, Collect, Confirm, Phase, Runbook, Schedule, Serve, Step, Stop, Summarize
 
 
 class PlannedStep(Struct, frozen=True):
@@ -66,6 +66,19 @@ def schedule_of(runbook: Runbook, name: str | None) -> Schedule:
         if name in (None, schedule.id):
             return schedule
     raise UsageError(f"no schedule {name}; there are: {', '.join(s.id for s in runbook.schedules) or 'none'}")
+
+
+def custom(schedule: Schedule, entries: Sequence[str]) -> Schedule:
+    """The schedule with the operator's own order of passes. Raises `UsageError`."""
+    known = list(dict.fromkeys(entry.partition("/")[0] for entry in schedule.order))
+    for entry in entries:
+        if not ENTRY.fullmatch(entry) or entry.partition("/")[0] not in known:
+            raise UsageError(f"{entry!r} is no series/pass; the series of {schedule.id} are: {', '.join(known)}")
+        if entries.count(entry) > 1:
+            raise UsageError(f"{entry} stands {entries.count(entry)} times; results would be overwritten")
+    if not entries:
+        raise UsageError("an order needs at least one pass, such as " + (schedule.order or ("main/1",))[0])
+    return replace(schedule, order=tuple(entries))
 
 
 def lay_out(runbook: Runbook, order: Sequence[str]) -> Plan:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from omnitui.plan import PlannedStep, lay_out
 from omnitui.runbook.check import environment_of
@@ -14,6 +14,7 @@ from omnitui.runbook.schema import (
     Output,
     PortFree,
     Runbook,
+    Schedule,
     Serve,
     Stop,
     Summarize,
@@ -21,16 +22,16 @@ from omnitui.runbook.schema import (
 from omnitui.runbook.variables import BUILT_IN, expand, names_in
 
 
-def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) -> str:
+def as_shell(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> str:
     """Every command in order, with the words that each must print. For reading; gates are not enforced by bash."""
     about = [*runbook.title.splitlines(), *runbook.summary.splitlines()]
     lines = [f"export {name}={_quoted(value)}" for name, value in values.items()]
     lines += [f"# {name}: a secret, or set later" for name in runbook.variables if name not in values]
     scope = ""
-    for planned in lay_out(runbook, order):
+    for planned in lay_out(runbook, schedule.order):
         if planned.scope != scope:
             scope = planned.scope
-            lines += ["", f"# ==== {scope} ====", *_scope_lines(runbook, planned, values)]
+            lines += ["", f"# ==== {scope} ====", *_scope_lines(runbook, schedule, planned, values)]
         lines += [
             "",
             f"# -- {' '.join(planned.step.title.split())}",
@@ -44,18 +45,28 @@ def as_shell(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) 
     return "\n".join([*head, *lines]) + "\n"
 
 
-def _scope_lines(runbook: Runbook, planned: PlannedStep, values: Mapping[str, str]) -> list[str]:
+def _scope_lines(
+    runbook: Runbook, schedule: Schedule, planned: PlannedStep, values: Mapping[str, str]
+) -> list[str]:
+    own = schedule.series.get(planned.series, {})
+    before = [f"export {name}={_quoted(value)}" for name, value in own.items()]
     if not planned.in_pass:
-        return []
+        return before
     later = {name: f"${name}" for name in (*runbook.variables, *BUILT_IN)}
-    scoped = {**later, **values, "SERIES": planned.series, "PASS": planned.label}
+    scoped = {**later, **values, **own, "SERIES": planned.series, "PASS": planned.label}
     lines = [f"export SERIES={planned.series} PASS={planned.label}"]
-    return [*lines, f'export OUT="{expand(runbook.passes.out, scoped)}"']
+    return [*before, *lines, f'export OUT="{expand(runbook.passes.out, scoped)}"']
 
 
 def _notes(planned: PlannedStep) -> list[str]:
     words = [told(gate) for gate in planned.step.gates]
-    return [*planned.step.note.strip().splitlines(), *(f"gate: {word}" for word in words)]
+    lines = [*planned.step.note.strip().splitlines(), *(f"gate: {word}" for word in words)]
+    remedies = (*planned.step.remedies, *(one for gate in planned.step.gates for one in gate.remedies))
+    lines += [f"when red: {one.say}" + (f" ({one.run})" if one.run else "") for one in remedies]
+    for one in planned.step.deviations:
+        lines += [f"the page: {line}" for line in one.page.strip().splitlines()]
+        lines += [f"instead: {' '.join(one.does.split())}", f"because: {' '.join(one.why.split())}"]
+    return lines
 
 
 def told(gate: Gate) -> str:
@@ -102,7 +113,7 @@ def _commands(runbook: Runbook, planned: PlannedStep) -> list[str]:
             return ["#    omnitui results"]
 
 
-def as_markdown(runbook: Runbook, order: Sequence[str], values: Mapping[str, str]) -> str:
+def as_markdown(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> str:
     """The runbook as a page: variables, then each phase once with its steps."""
     lines = [
         f"# {runbook.title}",
@@ -117,10 +128,12 @@ def as_markdown(runbook: Runbook, order: Sequence[str], values: Mapping[str, str
     for name, variable in runbook.variables.items():
         shown = "(secret)" if variable.secret else values.get(name, "")
         lines.append(f"| `{name}` | `{shown}` | {variable.help} |")
+    order = schedule.order
     lines += ["", f"Passes in order: {', '.join(order) or 'none'}", ""]
     shown_steps: set[str] = set()
     for phase in runbook.phases:
-        lines += [f"## {phase.title}", "", *([f"Once in every {phase.per}.", ""] if phase.per != "run" else [])]
+        lines += [f"## {phase.title}", "", *([phase.note.strip(), ""] if phase.note else [])]
+        lines += [*([f"Once in every {phase.per}.", ""] if phase.per != "run" else [])]
         for planned in lay_out(runbook, order):
             if planned.phase != phase.id or planned.step.id in shown_steps:
                 continue
@@ -128,4 +141,8 @@ def as_markdown(runbook: Runbook, order: Sequence[str], values: Mapping[str, str
             lines += [f"### {planned.step.title}", "", *_notes(planned), "", "```bash"]
             lines += [line for line in _commands(runbook, planned) if line not in ("(", ")", ") &", "")]
             lines += ["```", ""]
+    if runbook.references:
+        lines += ["## Reference results", "", "From other setups: never mixed with what a run measured.", ""]
+        lines += ["| workload | source | setup | results |", "|---|---|---|---|"]
+        lines += [f"| {one.workload} | {one.source} | {one.setup} | {one.results} |" for one in runbook.references]
     return "\n".join(lines)

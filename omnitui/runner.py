@@ -42,7 +42,7 @@ from omnitui.resuming import (
     seconds_since,
     take_up,
 )
-from omnitui.runbook.load import load
+from omnitui.runbook.narrow import of_run
 from omnitui.runbook.variables import expand
 from omnitui.store import Owned, RunFolder
 from omnitui.values import of_scope, port_of
@@ -103,7 +103,7 @@ class Handoff:
 
 
 async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> None:
-    runbook = load(owned.run.runbook)
+    runbook = of_run(owned.run.runbook, owned.state.variables)
     plan = lay_out(runbook, owned.state.schedule)
     secrets = {name: os.environ[name] for name in owned.state.secrets if name in os.environ}
     ctx = Context(owned, runbook, plan, secrets, Board(owned.run), Changes(), asyncio.Event(), options.yes)

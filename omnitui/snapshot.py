@@ -10,7 +10,7 @@ from omnitui.jobs.job import JobFolder
 from omnitui.live import Shown
 from omnitui.model import Running, RunState, StepRecord
 from omnitui.plan import Outcome, Plan, PlannedStep, Resume, lay_out, next_step, outcome, resume
-from omnitui.runbook.load import load
+from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
 from omnitui.store import Holder, RunFolder
 from omnitui.world import observe
@@ -84,7 +84,7 @@ class Watch:
         if holder is None:
             state = self._read()
         if self._parts is None:
-            runbook = load(self.run.runbook)
+            runbook = of_run(self.run.runbook, state.variables)
             self._parts = (runbook, lay_out(runbook, state.schedule))
         runbook, plan = self._parts
         stands = outcome(plan, state, holder is not None)

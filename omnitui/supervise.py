@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -15,10 +15,11 @@ from omnitui.decisions import NOTHING, stop_left_overs
 from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
 from omnitui.model import MARKER, SCHEMA, RunState
-from omnitui.plan import schedule_of
+from omnitui.plan import custom, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
-from omnitui.runbook.variables import BUILT_IN, chosen, resolved, secret_names
+from omnitui.runbook.schema import Runbook, Schedule
+from omnitui.runbook.variables import BUILT_IN, chosen, expand, resolved, secret_names
 from omnitui.store import RunFolder
 from omnitui.values import port_of
 
@@ -26,8 +27,11 @@ SHELL_CPUS = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinit
 """The CPUs of the operator's shell, before anything of ours moves away: what runners and jobs are given."""
 
 
-def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFolder:
-    """Make a new run of a runbook. Raises `UsageError` or `RunbookError`; nothing runs yet."""
+def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: Sequence[str] = ()) -> RunFolder:
+    """Make a new run of a runbook; `order` is the operator's own, in place of the schedule's.
+
+    Raises `UsageError` or `RunbookError`; nothing runs yet.
+    """
     folder = load.locate(name)
     for problem in problems(folder):
         raise problem
@@ -36,6 +40,10 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFo
     known = resolved(values, dict.fromkeys(BUILT_IN, ""))
     for text in (*runbook.resources.ports, *(server.port for server in runbook.servers.values())):
         port_of(text, known)
+    picked = schedule_of(runbook, schedule)
+    if order:
+        picked = custom(picked, order)
+    _refuse_shared_output(runbook, picked, values)
     # The id marks every process of the run: two users who start a page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     state = RunState(
@@ -45,12 +53,27 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None) -> RunFo
         runbook_sha256=load.digest(folder),
         title=runbook.title,
         created=store.now(),
-        schedule=schedule_of(runbook, schedule).order,
+        schedule=picked.order,
         variables=values,
+        series=picked.series,
         secrets=secret_names(runbook),
         source=str(folder),
     )
     return store.create(state, folder, load.files_of(folder))
+
+
+def _refuse_shared_output(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> None:
+    """Two series may be one commit under two names: their folders must differ all the same."""
+    # What a step still has to hand on stays a name here: it may turn out to be the same for both.
+    known = {**dict.fromkeys(runbook.variables, ""), **{name: f"${{{name}}}" for name in BUILT_IN}}
+    seen: dict[str, str] = {}
+    for entry in schedule.order if runbook.passes.out else ():
+        series, _, label = entry.partition("/")
+        own = {**values, **schedule.series.get(series, {})}
+        out = expand(runbook.passes.out, {**known, **resolved(own, {**known, "SERIES": series, "PASS": label})})
+        if seen.setdefault(out, entry) != entry:
+            both = f"passes {seen[out]} and {entry}"
+            raise UsageError(f"{both} would share the output folder {out}; give their series different names")
 
 
 def start(

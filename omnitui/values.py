@@ -25,7 +25,8 @@ def of_scope(runbook: Runbook, state: RunState, scope: str, run_folder: Path) ->
         **({"SERIES": series} if series != RUN_WIDE else {}),
         **({"PASS": label} if label != RUN_WIDE else {}),
     }
-    own = {name: value for name, value in state.variables.items() if name not in known}
+    given = {**state.variables, **state.series.get(series, {})}
+    own = {name: value for name, value in given.items() if name not in known}
     values = resolved(own, known)
     if label != RUN_WIDE:
         values["OUT"] = expand(runbook.passes.out, values)

@@ -24,7 +24,7 @@ from omnitui.results.coverage import read_coverage
 from omnitui.results.passes import PassResult, read_metrics
 from omnitui.results.provenance import provenance
 from omnitui.results.table import number
-from omnitui.runbook.load import load
+from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
 from omnitui.store import RunFolder
 from omnitui.values import of_scope
@@ -41,7 +41,8 @@ def main() -> int:
 
 def collect(run: RunFolder, scope: str) -> int:
     """Collect one pass of a run; 0 when it is complete."""
-    state, runbook = store.read(run), load(run.runbook)
+    state = store.read(run)
+    runbook = of_run(run.runbook, state.variables)
     values = of_scope(runbook, state, scope, run.path)
     out = Path(values["OUT"])
     coverage, audio = read_coverage(runbook, out, values, _began(runbook, state, scope))

@@ -33,16 +33,20 @@ def _workload(
     file = out / expand(workload.file, values)
     try:
         data = read_json(file)
-        rows = search(workload.rows, data)
+        rows = search(workload.rows, data) if workload.rows else None
     except ResultError as error:
         return WorkloadReading(workload.id, expected, wrong=(str(error),))
     wrong = []
     if file.stat().st_mtime < not_before:
         wrong.append(f"{file.name} is older than this pass")
-    if not isinstance(rows, list):
-        return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
-    ids = [row.get(workload.key) if isinstance(row, dict) else None for row in rows]
-    wrong += _counts(rows, ids, expected, workload.key)
+    if workload.rows:
+        if not isinstance(rows, list):
+            return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
+        ids = [row.get(workload.key) if isinstance(row, dict) else None for row in rows]
+        wrong += _counts(rows, ids, expected, workload.key)
+        done, unique = len(rows), len(set(map(str, ids)))
+    else:
+        done = unique = _told(workload, data, wrong)
     wrong += _fields(workload, data, values)
     if workload.audio:
         checked = check_audio(sorted(out.glob(expand(workload.audio, values))))
@@ -50,7 +54,20 @@ def _workload(
         if checked.files != expected:
             wrong.append(f"{checked.files} of {expected} audio files")
         wrong += _few(checked.wrong)
-    return WorkloadReading(workload.id, expected, len(rows), len(set(map(str, ids))), tuple(wrong))
+    return WorkloadReading(workload.id, expected, done, unique, tuple(wrong))
+
+
+def _told(workload: Workload, data: Any, wrong: list[str]) -> int:
+    """How many samples a file without rows says it has."""
+    try:
+        count = search(workload.count, data)
+    except ResultError as error:
+        wrong.append(str(error))
+        return 0
+    if isinstance(count, bool) or not isinstance(count, int):
+        wrong.append(f"{workload.count} is {'missing' if count is None else repr(count)}, no number of samples")
+        return 0
+    return count
 
 
 def _counts(rows: list[Any], ids: list[Any], expected: int, key: str) -> list[str]:
@@ -76,12 +93,14 @@ def _fields(workload: Workload, data: Any, values: Mapping[str, str]) -> list[st
             continue
         if value is None:
             wrong.append(f"{check.path} is missing")
-        elif isinstance(value, bool) or not _same(value, wanted):
+        elif not _same(value, wanted):
             wrong.append(f"{check.path} is {value} instead of {wanted}")
     return wrong
 
 
 def _same(value: object, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return str(value).lower() == wanted
     if isinstance(value, int | float):
         try:
             return float(value) == float(wanted)

@@ -10,17 +10,22 @@ from pathlib import Path
 from omnitui.errors import RunbookError
 from omnitui.runbook.load import FILE, load
 from omnitui.runbook.schema import (
+    ENTRY,
+    AssetsCached,
     Command,
     Confirm,
+    ContainerUp,
     Coverage,
     Environment,
     Output,
     Part,
     Phase,
     Runbook,
+    Schedule,
     Serve,
     Step,
     Stop,
+    When,
 )
 from omnitui.runbook.shell import script_problems
 from omnitui.runbook.variables import BUILT_IN, names_in, refusal, secret_names
@@ -36,11 +41,12 @@ def problems(folder: Path) -> list[RunbookError]:
     except RunbookError as error:
         return [error]
     found = [*_variables(runbook), *_schedules(runbook), *_environments(runbook), *_references(runbook)]
-    found += [*_servers(runbook), *_results(runbook)]
+    found += [*_servers(runbook), *_results(runbook), *_places(runbook), *_conditions(runbook)]
     for index, phase in enumerate(runbook.phases):
         found += _phase(folder, runbook, phase, f"phases[{index}]")
     found += _ids("phases", [phase.id for phase in runbook.phases])
     found += _ids("phases[].steps", [step.id for phase in runbook.phases for step in phase.steps])
+    found += _ids("assets", [asset.id for asset in runbook.assets])
     found += _ids("metrics", [metric.id for metric in runbook.metrics])
     found += _ids("workloads", [workload.id for workload in runbook.workloads])
     return [RunbookError(folder / FILE, key, reason) for key, reason in found]
@@ -64,6 +70,8 @@ def _variables(runbook: Runbook) -> Iterator[Problem]:
             yield key, "this name is set by OmniTUI itself"
         if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
             yield key, "a variable's name is capital letters, digits and underscores"
+        if variable.many and not variable.choices:
+            yield f"{key}.many", "a list needs choices"
         if variable.secret and variable.default is not None:
             yield key, "a secret has no default"
         if not _compiles(variable.pattern):
@@ -77,9 +85,10 @@ def _schedules(runbook: Runbook) -> Iterator[Problem]:
         yield "schedules", "a runbook with passes needs one"
     for index, schedule in enumerate(runbook.schedules):
         for entry in schedule.order:
-            if not re.fullmatch(r"[A-Za-z0-9-][A-Za-z0-9.-]*/[A-Za-z0-9-][A-Za-z0-9.-]*", entry):
+            if not ENTRY.fullmatch(entry):
                 yield f"schedules[{index}].order", f"{entry!r} is not series/pass"
         yield from _repeated(f"schedules[{index}].order", schedule.order)
+        yield from _series(runbook, schedule, f"schedules[{index}].series")
     known = {entry.partition("/")[2] for schedule in runbook.schedules for entry in schedule.order}
     for label in runbook.passes.unscored:
         yield from _known("passes.unscored", label, known, "pass")
@@ -87,11 +96,61 @@ def _schedules(runbook: Runbook) -> Iterator[Problem]:
         yield from _out(runbook)
 
 
+def _series(runbook: Runbook, schedule: Schedule, key: str) -> Iterator[Problem]:
+    for series, values in schedule.series.items():
+        yield from _known(key, series, {entry.partition("/")[0] for entry in schedule.order}, "series")
+        for name, value in values.items():
+            yield from _known(f"{key}.{series}", name, set(runbook.variables), "variable")
+            for inner in names_in(value):
+                yield from _known(f"{key}.{series}.{name}", inner, {*runbook.variables, *BUILT_IN}, "variable")
+            if name in secret_names(runbook):
+                yield f"{key}.{series}.{name}", "a secret is given by the operator, in the environment"
+
+
 def _out(runbook: Runbook) -> Iterator[Problem]:
-    several = any(len({entry.partition("/")[0] for entry in one.order}) > 1 for one in runbook.schedules)
-    for name in ("PASS", *(["SERIES"] if several else [])):
-        if name not in names_in(runbook.passes.out):
-            yield "passes.out", f"must contain ${{{name}}}, or passes would share an output folder"
+    named = names_in(runbook.passes.out)
+    if "PASS" not in named:
+        yield "passes.out", "must contain ${PASS}, or passes would share an output folder"
+    for index, schedule in enumerate(runbook.schedules):
+        series = {entry.partition("/")[0] for entry in schedule.order}
+        own = {tuple(schedule.series.get(one, {}).get(name, "") for name in named) for one in series}
+        if "SERIES" not in named and len(own) < len(series):
+            yield (
+                "passes.out",
+                f"must contain ${{SERIES}}, or a variable of its own for each series of schedules[{index}]; "
+                "or they would share an output folder",
+            )
+
+
+def _places(runbook: Runbook) -> Iterator[Problem]:
+    places = {"host", *runbook.places}
+    for name, place in runbook.places.items():
+        kinds = runbook.variables[place.kind[2:-1]].choices if place.kind[2:-1] in runbook.variables else ()
+        for kind in kinds or (place.kind,):
+            yield from _known(f"places.{name}.kind", kind, {"local", "docker"}, "kind of place")
+        if "docker" in (kinds or (place.kind,)) and not (place.container and place.jobs):
+            yield f"places.{name}", "a docker place needs container and jobs"
+    yield from _known("passes.place", runbook.passes.place, places, "place")
+    yield from _known("cache.place", runbook.cache.place, places, "place")
+    if runbook.assets and not runbook.cache.hub:
+        yield "cache.hub", "assets need to know the folder of the cache"
+
+
+def _conditions(runbook: Runbook) -> Iterator[Problem]:
+    parts: list[tuple[str, When]] = [
+        *((f"phases.{phase.id}", phase.when) for phase in runbook.phases),
+        *((f"steps.{step.id}", step.when) for phase in runbook.phases for step in phase.steps),
+        *((f"workloads.{one.id}", one.when) for one in runbook.workloads),
+        *((f"metrics.{one.id}", one.when) for one in runbook.metrics),
+        *((f"assets.{one.id}", one.when) for one in runbook.assets),
+    ]
+    for key, when in parts:
+        for name, wanted in when.items():
+            choosing = {name for name, variable in runbook.variables.items() if variable.choices}
+            yield from _known(f"{key}.when", name, choosing, "variable with choices")
+            for value in wanted if name in choosing else ():
+                choices = set(runbook.variables[name].choices)
+                yield from _known(f"{key}.when.{name}", value, choices, "choice")
 
 
 def _servers(runbook: Runbook) -> Iterator[Problem]:
@@ -114,7 +173,10 @@ def _servers(runbook: Runbook) -> Iterator[Problem]:
 
 
 def _results(runbook: Runbook) -> Iterator[Problem]:
-    paths = [(f"workloads.{w.id}.rows", w.rows) for w in runbook.workloads]
+    for workload in runbook.workloads:
+        if bool(workload.rows) == bool(workload.count):
+            yield f"workloads.{workload.id}", "needs rows or count, and not both"
+    paths = [(f"workloads.{w.id}.rows", w.rows or w.count) for w in runbook.workloads]
     paths += [(f"workloads.{w.id}.checks", check.path) for w in runbook.workloads for check in w.checks]
     paths += [(f"metrics.{metric.id}.path", metric.path) for metric in runbook.metrics]
     if paths:
@@ -149,6 +211,9 @@ def _references(runbook: Runbook) -> Iterator[Problem]:
         *((f"workloads.{w.id}", w) for w in runbook.workloads),
         *((f"metrics.{m.id}", m) for m in runbook.metrics),
         *((f"steps.{s.id}", s) for p in runbook.phases for s in p.steps),
+        *((f"places.{n}", p) for n, p in runbook.places.items()),
+        *((f"assets.{a.id}", a) for a in runbook.assets),
+        ("cache", runbook.cache),
         ("passes", runbook.passes),
         ("resources", runbook.resources),
     ]
@@ -172,6 +237,9 @@ def _strings(part: object) -> Iterator[tuple[str, str]]:
             "note",
             "help",
             "say",
+            "page",
+            "does",
+            "why",
             "title",
             "pattern",
         }:
@@ -235,6 +303,11 @@ def _gates(runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:
             yield where, f"a {type(step).__name__.lower()} step is not judged by such a gate; it would be ignored"
         if isinstance(gate, Output):
             yield from _output(gate, where)
+        elif isinstance(gate, ContainerUp):
+            yield from _known(f"{where}.place", gate.place, set(runbook.places), "place")
+        elif isinstance(gate, AssetsCached):
+            for one in gate.assets:
+                yield from _known(f"{where}.assets", one, {asset.id for asset in runbook.assets}, "asset")
         elif isinstance(gate, Coverage) and not runbook.workloads:
             yield where, "coverage needs at least one workload"
 

@@ -4,14 +4,22 @@ Strings may name variables as `${NAME}`, except in scripts (`run`, `prelude`), w
 runs byte for byte as it was written.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+ENTRY = re.compile(r"[A-Za-z0-9-][A-Za-z0-9.-]*/[A-Za-z0-9-][A-Za-z0-9.-]*")
+"""One pass of a schedule, as `series/pass`."""
+
 
 class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of every table of a runbook."""
+
+
+When: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Holds when each named variable (a list separated by commas) has one of the given values. Empty holds always."""
 
 
 class Variable(Part, kw_only=True, frozen=True):
@@ -20,6 +28,8 @@ class Variable(Part, kw_only=True, frozen=True):
     help: str
     default: str | None = None
     choices: tuple[str, ...] = ()
+    many: bool = False
+    """A list separated by commas, each item one of `choices`."""
     pattern: str = ""
     """A regular expression that the whole value must match."""
     secret: bool = False
@@ -29,7 +39,11 @@ class Variable(Part, kw_only=True, frozen=True):
 class PlaceSpec(Part, frozen=True, kw_only=True):
     """Where commands run."""
 
-    kind: Literal["local"] = "local"
+    kind: str = "local"
+    """`local`, or `docker`: `docker exec` into a running container. May name a variable."""
+    container: str = ""
+    jobs: str = ""
+    """A folder of the container that is mounted from the host: jobs write their logs and exit status there."""
 
 
 class Environment(Part, frozen=True, kw_only=True):
@@ -44,6 +58,14 @@ class Environment(Part, frozen=True, kw_only=True):
     """A CPU list such as `2-15,18`; read back from every thread once the job runs."""
     strict: bool = True
     """`set -eo pipefail` before the first line."""
+
+
+class Deviation(Part, frozen=True, kw_only=True):
+    """Where a step does something safer than the page's own line."""
+
+    page: str
+    does: str
+    why: str
 
 
 class Remedy(Part, frozen=True, kw_only=True):
@@ -97,7 +119,31 @@ class Coverage(Part, tag="coverage", tag_field="gate", kw_only=True, frozen=True
     remedies: tuple[Remedy, ...] = ()
 
 
-Gate: TypeAlias = Output | PortFree | GpuFree | Coverage
+class ContainerUp(Part, tag="container", tag_field="gate", kw_only=True, frozen=True):
+    """The container of a docker place runs, and is the one that the page describes."""
+
+    place: str
+    image: str = ""
+    """`name@sha256:...`; empty when any will do."""
+    gpus: str = ""
+    """Indices or UUIDs, separated by commas, as the container was given them."""
+    cpuset: str = ""
+    mounts: Mapping[str, str] = {}
+    """Folder in the container, and the host's folder that it must show."""
+    word: str = "CONTAINER_UP"
+    remedies: tuple[Remedy, ...] = ()
+
+
+class AssetsCached(Part, tag="assets", tag_field="gate", kw_only=True, frozen=True):
+    """The models and data sets are in the page's cache, whole, at their revisions."""
+
+    assets: tuple[str, ...] = ()
+    """Their ids; empty means all."""
+    word: str = "ASSETS_CACHED"
+    remedies: tuple[Remedy, ...] = ()
+
+
+Gate: TypeAlias = Output | PortFree | GpuFree | Coverage | ContainerUp | AssetsCached
 
 
 class Satisfied(Part, frozen=True, kw_only=True):
@@ -113,9 +159,11 @@ class StepBase(Part, kw_only=True, frozen=True):
     id: str
     title: str
     note: str = ""
+    when: When = {}
     env: str = ""
     gates: tuple[Gate, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
     redo: Literal["step", "pass"] | None = None
     """Where to begin again when the step did not end green. Default: the pass in a pass, else the step."""
     skip_passes: tuple[str, ...] = ()
@@ -130,6 +178,8 @@ class Command(StepBase, tag="command", tag_field="do", kw_only=True, frozen=True
 
     run: str
     satisfied_by: Satisfied | None = None
+    look_first: bool = False
+    """Its gates that look at the world are asked before it runs: all green means that it is true already."""
 
 
 class Serve(StepBase, tag="serve", tag_field="do", kw_only=True, frozen=True):
@@ -182,6 +232,8 @@ class Phase(Part, kw_only=True, frozen=True):
 
     id: str
     title: str
+    note: str = ""
+    when: When = {}
     per: Literal["run", "series", "pass"] = "run"
     steps: tuple[Step, ...] = ()
 
@@ -189,6 +241,8 @@ class Phase(Part, kw_only=True, frozen=True):
 class Passes(Part, frozen=True, kw_only=True):
     """What the passes have in common."""
 
+    place: str = "host"
+    """Where the output folder lies."""
     out: str = ""
     """The output folder of a pass; moved aside, never deleted, when the pass is begun again."""
     unscored: tuple[str, ...] = ()
@@ -200,6 +254,9 @@ class Schedule(Part, frozen=True, kw_only=True):
     id: str
     title: str
     order: tuple[str, ...]
+    note: str = ""
+    series: Mapping[str, Mapping[str, str]] = {}
+    """Values that a series has for itself, over those of the run."""
 
 
 class Check(Part, frozen=True, kw_only=True):
@@ -210,13 +267,18 @@ class Check(Part, frozen=True, kw_only=True):
 
 
 class Workload(Part, kw_only=True, frozen=True):
-    """What a pass must have produced. `file` is below the pass's output folder, `rows` a JMESPath."""
+    """What a pass must have produced. `file` is below the pass's output folder; `rows` and `count` are JMESPaths.
+
+    A file that lists its samples has `rows`; one that only tells their number has `count`.
+    """
 
     id: str
     title: str
+    when: When = {}
     file: str
-    rows: str
+    rows: str = ""
     key: str = "id"
+    count: str = ""
     expect: str
     checks: tuple[Check, ...] = ()
     audio: str = ""
@@ -227,12 +289,45 @@ class Metric(Part, kw_only=True, frozen=True):
     """One number of a pass: a JMESPath into a result file."""
 
     id: str
+    when: When = {}
     file: str
     path: str
     unit: str = ""
     direction: Literal["higher", "lower", "none"] = "none"
     primary: bool = False
     help: str = ""
+
+
+class Asset(Part, frozen=True, kw_only=True):
+    """A model or a data set of the Hugging Face hub that the page needs."""
+
+    id: str
+    repo: str
+    kind: Literal["model", "dataset"] = "model"
+    revision: str = ""
+    """The commit; empty where the page pins none."""
+    ref_main: bool = False
+    """`refs/main` must name the revision: offline loading by name needs it."""
+    private: bool = False
+    when: When = {}
+    note: str = ""
+
+
+class Cache(Part, frozen=True, kw_only=True):
+    """Where the page keeps what it downloads."""
+
+    place: str = "host"
+    hub: str = ""
+    """The hub's cache folder, such as `/root/.cache/huggingface/hub`."""
+
+
+class Reference(Part, frozen=True, kw_only=True):
+    """A published result, and the setup that it came from. Never mixed with what a run measured."""
+
+    workload: str
+    source: str
+    setup: str
+    results: str
 
 
 class Resources(Part, frozen=True, kw_only=True):
@@ -253,11 +348,14 @@ class Runbook(Part, frozen=True, kw_only=True):
     environments: Mapping[str, Environment] = {}
     servers: Mapping[str, Server] = {}
     resources: Resources = Resources()
+    cache: Cache = Cache()
+    assets: tuple[Asset, ...] = ()
     passes: Passes = Passes()
     schedules: tuple[Schedule, ...] = ()
     phases: tuple[Phase, ...] = ()
     workloads: tuple[Workload, ...] = ()
     metrics: tuple[Metric, ...] = ()
+    references: tuple[Reference, ...] = ()
 
 
 TABLES: Mapping[str, tuple[type[Part], ...]] = {
@@ -272,7 +370,11 @@ TABLES: Mapping[str, tuple[type[Part], ...]] = {
     "phases": (Phase,),
     "steps": (Command, Serve, Stop, Confirm, Collect, Summarize),
     "satisfied_by": (Satisfied,),
-    "gates": (Output, PortFree, GpuFree, Coverage),
+    "gates": (Output, PortFree, GpuFree, Coverage, ContainerUp, AssetsCached),
+    "deviations": (Deviation,),
+    "cache": (Cache,),
+    "assets": (Asset,),
+    "references": (Reference,),
     "remedies": (Remedy,),
     "workloads": (Workload,),
     "checks": (Check,),

@@ -66,8 +66,11 @@ def chosen(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
 def refusal(runbook: Runbook, name: str, value: str) -> str:
     """Why a variable must not have this value, or an empty string."""
     variable = runbook.variables[name]
-    if variable.choices and value not in variable.choices:
-        return f"{name}={value}: must be one of {', '.join(variable.choices)}"
+    if variable.many and not items_of(value):
+        return f"{name}: must name at least one of {', '.join(variable.choices)}"
+    wrong = [one for one in (items_of(value) if variable.many else [value]) if one not in variable.choices]
+    if variable.choices and wrong:
+        return f"{name}={wrong[0]}: must be one of {', '.join(variable.choices)}"
     if variable.pattern and not names_in(value) and not re.fullmatch(variable.pattern, value):
         return f"{name}={value}: must match {variable.pattern} ({variable.help})"
     if "\0" in value or "\n" in value:
@@ -75,6 +78,11 @@ def refusal(runbook: Runbook, name: str, value: str) -> str:
     if any("\ud800" <= char <= "\udfff" for char in value):
         return f"{name}: is not valid UTF-8"
     return ""
+
+
+def items_of(value: str) -> list[str]:
+    """The items of a list separated by commas."""
+    return [item.strip() for item in value.split(",") if item.strip()]
 
 
 def secret_names(runbook: Runbook) -> tuple[str, ...]:

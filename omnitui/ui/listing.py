@@ -7,6 +7,7 @@ from omnitui import store
 from omnitui.errors import CorruptState, OmniError, RunbookError
 from omnitui.plan import Plan, is_done, lay_out, next_step, outcome
 from omnitui.runbook import load
+from omnitui.runbook.narrow import of_run
 from omnitui.store import RunFolder
 from omnitui.ui.messages import RunbookRow, RunRow
 
@@ -60,7 +61,7 @@ class RunList:
         at = _changed_at(run.state) or _changed_at(run.journal)
         try:
             state = store.read(run)
-            plan = self._plans.setdefault(run.name, lay_out(load.load(run.runbook), state.schedule))
+            plan = self._plans.setdefault(run.name, lay_out(of_run(run.runbook, state.variables), state.schedule))
         except CorruptState:
             return RunRow(run.path, run.name, "corrupt", f"rebuild it with: omnitui repair {run.name}", 0, 0, at)
         except OmniError as error:

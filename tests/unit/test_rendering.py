@@ -18,6 +18,7 @@ from omnitui.runbook.schema import (
     Phase,
     PortFree,
     Runbook,
+    Schedule,
     Serve,
     Stop,
     Variable,
@@ -67,7 +68,11 @@ def runs_of(book: Runbook) -> list[str]:
     return [one.run.strip("\n") for one in planned if isinstance(one, Command | Serve)]
 
 
-@pytest.mark.parametrize("text", [as_shell(FULL, ORDER, {}), as_markdown(FULL, ORDER, {})], ids=["sh", "md"])
+PASSES = Schedule(id="s", title="S", order=ORDER)
+NO_PASSES = Schedule(id="", title="", order=())
+
+
+@pytest.mark.parametrize("text", [as_shell(FULL, PASSES, {}), as_markdown(FULL, PASSES, {})], ids=["sh", "md"])
 def test_every_command_and_word_is_there(text: str) -> None:
     for run in runs_of(FULL):
         assert run in text
@@ -80,7 +85,7 @@ def test_every_command_and_word_is_there(text: str) -> None:
 
 
 def test_the_shell_form_repeats_each_pass_in_order() -> None:
-    text = as_shell(FULL, ORDER, {"MODEL": "m"})
+    text = as_shell(FULL, PASSES, {"MODEL": "m"})
     places = [text.index(f"# ==== {scope} ====") for scope in (*ORDER, "_/_")]
     assert places == sorted(places)
     assert text.count("echo client") == len(ORDER)
@@ -89,7 +94,7 @@ def test_the_shell_form_repeats_each_pass_in_order() -> None:
 
 
 def test_the_page_has_each_step_once() -> None:
-    text = as_markdown(FULL, ORDER, {"MODEL": "m"})
+    text = as_markdown(FULL, PASSES, {"MODEL": "m"})
     assert text.count("echo client") == 1
     assert "| `MODEL` | `m` |" in text
     assert "| `TOKEN` | `(secret)` |" in text
@@ -98,7 +103,7 @@ def test_the_page_has_each_step_once() -> None:
 
 
 def test_bash_accepts_the_shell_form() -> None:
-    assert accepted(as_shell(FULL, ORDER, {"MODEL": "it's"})) == ""
+    assert accepted(as_shell(FULL, PASSES, {"MODEL": "it's"})) == ""
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in BOOKS.glob("*/runbook.toml")))
@@ -106,11 +111,11 @@ def test_bash_accepts_every_runbook(name: str) -> None:
     book = load(BOOKS / name)
     order = book.schedules[0].order if book.schedules else ()
     values = {key: variable.default or "" for key, variable in book.variables.items()}
-    text = as_shell(book, order, values)
+    text = as_shell(book, Schedule(id="s", title="S", order=order), values)
     assert accepted(text) == ""
     for planned in lay_out(book, order):
         assert planned.step.title in text
-        assert planned.step.title in as_markdown(book, order, values)
+        assert planned.step.title in as_markdown(book, Schedule(id="s", title="S", order=order), values)
 
 
 def test_references_in_an_environment_are_expanded_by_bash(tmp_path: Path) -> None:
@@ -120,14 +125,14 @@ def test_references_in_an_environment_are_expanded_by_bash(tmp_path: Path) -> No
         environments={"bench": Environment(cwd="${RUN_DIR}", exports=dict(FULL.environments["bench"].exports))},
         phases=(Phase(id="p", title="P", steps=(show,)),),
     )
-    script = f"RUN_DIR='{tmp_path}'\n" + as_shell(book, (), {})
+    script = f"RUN_DIR='{tmp_path}'\n" + as_shell(book, NO_PASSES, {})
     result = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=True)
     assert result.stdout == f'{tmp_path}/a "b" $c\nit\'s $HOME\n{tmp_path}\n'
 
 
 def test_a_variable_without_a_value_is_left_to_the_shell() -> None:
     book = runbook(variables={"WHERE": Variable(help="h")}, passes=Passes(out="${WHERE}/${PASS}"))
-    assert 'export OUT="$WHERE/1"' in as_shell(book, ("a/1",), {})
+    assert 'export OUT="$WHERE/1"' in as_shell(book, Schedule(id="s", title="S", order=("a/1",)), {})
 
 
 _odd = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\r\"'`$()&;#\\"), max_size=20)
@@ -151,8 +156,8 @@ def test_no_text_escapes_into_the_script(title: str, summary: str, value: str, a
             ),
         ),
     )
-    told_off = [line for line in as_shell(book, (), {"V": value}).split("\n") if line.startswith("#")]
-    assert accepted(as_shell(book, (), {"V": value})) == ""
+    told_off = [line for line in as_shell(book, NO_PASSES, {"V": value}).split("\n") if line.startswith("#")]
+    assert accepted(as_shell(book, NO_PASSES, {"V": value})) == ""
     assert told_off
 
 

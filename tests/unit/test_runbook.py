@@ -83,7 +83,6 @@ def test_a_step_is_a_command_unless_it_says_otherwise(write: Callable[[str], Pat
         ('[environments.bench.exports]\nA = "1"\nB = 2', "environments.bench.exports.B", NO_TEXT),
         ('[environments.bench]\nprelud = ""', "environments.bench.prelud", f"{UNKNOWN}prelude?"),
         ('[servers.tts]\ntitle = "T"\nport = 8000', "servers.tts.port", NO_TEXT),
-        ('[places.box]\nkind = "loca"', "places.box.kind", "'loca' is not a choice; did you mean local?"),
         ('[passes]\nouts = "x"', "passes.outs", f"{UNKNOWN}out?"),
         (STEP, ONE, "object missing required field `run`"),
         (STEP + 'do = "serv"', f"{ONE}.do", "'serv' is not a choice; did you mean serve?"),

@@ -1,0 +1,45 @@
+"""A runbook as one run sees it: without the parts whose condition its variables do not meet. Pure."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from omnitui.runbook.load import load
+from omnitui.runbook.schema import Runbook, When
+from omnitui.runbook.variables import items_of
+
+
+class _Conditional(Protocol):
+    @property
+    def when(self) -> When: ...
+
+
+_Part = TypeVar("_Part", bound=_Conditional)
+
+
+def of_run(folder: Path, variables: Mapping[str, str]) -> Runbook:
+    """The runbook in a run's folder, for that run's variables. Raises `RunbookError`."""
+    return narrow(load(folder), variables)
+
+
+def narrow(runbook: Runbook, variables: Mapping[str, str]) -> Runbook:
+    """The runbook without phases, steps, workloads, metrics and assets that these variables leave out."""
+    phases = (replace(p, steps=_kept(p.steps, variables)) for p in _kept(runbook.phases, variables))
+    return replace(
+        runbook,
+        phases=tuple(phase for phase in phases if phase.steps),
+        workloads=_kept(runbook.workloads, variables),
+        metrics=_kept(runbook.metrics, variables),
+        assets=_kept(runbook.assets, variables),
+    )
+
+
+def _kept(parts: Iterable[_Part], variables: Mapping[str, str]) -> tuple[_Part, ...]:
+    return tuple(part for part in parts if holds(part.when, variables))
+
+
+def holds(when: When, variables: Mapping[str, str]) -> bool:
+    """Whether each variable's list has one of the values asked for."""
+    return all(set(items_of(variables.get(name, ""))) & set(wanted) for name, wanted in when.items())

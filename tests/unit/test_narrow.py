@@ -1,0 +1,46 @@
+"""A runbook without the parts whose condition the run's variables do not meet."""
+
+import pytest
+from omnitui.runbook.narrow import holds, narrow
+from omnitui.runbook.schema import Command, Metric, Phase, Runbook, Workload
+
+BOOK = Runbook(
+    schema=1,
+    title="T",
+    summary="S",
+    phases=(
+        Phase(id="p", title="P", steps=(Command(id="a", title="A", run="true", when={"M": ("x",)}),)),
+        Phase(id="q", title="Q", when={"M": ("y",)}, steps=(Command(id="b", title="B", run="true"),)),
+    ),
+    workloads=(Workload(id="w", title="W", file="f", rows="r", expect="1", when={"M": ("y",)}),),
+    metrics=(Metric(id="m", file="f", path="p", when={"M": ("x", "y")}),),
+)
+
+
+@pytest.mark.parametrize(
+    ("when", "value", "expected"),
+    [
+        ({}, "", True),
+        ({"M": ("x",)}, "x", True),
+        ({"M": ("x",)}, "y, x", True),
+        ({"M": ("x",)}, "xy", False),
+        ({"M": ("x",)}, "", False),
+        ({"M": ("x", "y")}, "y", True),
+        ({"M": ("x",), "N": ("z",)}, "x", False),
+    ],
+)
+def test_a_condition_asks_for_one_of_its_values(
+    when: dict[str, tuple[str, ...]], value: str, expected: bool
+) -> None:
+    assert holds(when, {"M": value}) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "phases", "workloads", "metrics"),
+    [("x", ["p"], [], ["m"]), ("y", ["q"], ["w"], ["m"]), ("x,y", ["p", "q"], ["w"], ["m"]), ("z", [], [], [])],
+)
+def test_only_what_holds_is_left(value: str, phases: list[str], workloads: list[str], metrics: list[str]) -> None:
+    seen = narrow(BOOK, {"M": value})
+    assert [phase.id for phase in seen.phases] == phases
+    assert [one.id for one in seen.workloads] == workloads
+    assert [one.id for one in seen.metrics] == metrics
