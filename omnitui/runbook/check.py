@@ -176,7 +176,7 @@ def _results(runbook: Runbook) -> Iterator[Problem]:
     for workload in runbook.workloads:
         if bool(workload.rows) == bool(workload.count):
             yield f"workloads.{workload.id}", "needs rows or count, and not both"
-    paths = [(f"workloads.{w.id}.rows", w.rows or w.count) for w in runbook.workloads]
+    paths = [(f"workloads.{w.id}.rows", w.rows or w.count or "@") for w in runbook.workloads]
     paths += [(f"workloads.{w.id}.checks", check.path) for w in runbook.workloads for check in w.checks]
     paths += [(f"metrics.{metric.id}.path", metric.path) for metric in runbook.metrics]
     if paths:

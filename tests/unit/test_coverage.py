@@ -228,3 +228,43 @@ def test_a_file_that_is_nested_too_deeply_is_told(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_bytes(b"[" * 100_000)
     with pytest.raises(ResultError, match="is not whole JSON"):
         read_json(tmp_path / "r.json")
+
+
+TOLD = Workload(
+    id="told",
+    title="Told",
+    file="seed/run.json",
+    count="results[0].evaluated",
+    expect="3",
+    checks=(Check(path="config.limit == `null` && contains(keys(config), 'limit')", equals="true"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "config", "wrong"),
+    [
+        (3, {"limit": None}, ()),
+        (2, {"limit": None}, None),
+        (None, {"limit": None}, ("results[0].evaluated is missing, no number of samples",)),
+        ("3", {"limit": None}, ("results[0].evaluated is '3', no number of samples",)),
+        (True, {"limit": None}, ("results[0].evaluated is True, no number of samples",)),
+        (3.0, {"limit": None}, ("results[0].evaluated is 3.0, no number of samples",)),
+        (3, {"limit": 65536}, ("is False instead of true",)),
+        (3, {}, ("is False instead of true",)),
+    ],
+)
+def test_a_file_may_only_tell_how_many_samples_it_has(
+    tmp_path: Path, evaluated: object, config: object, wrong: tuple[str, ...] | None
+) -> None:
+    (tmp_path / "seed").mkdir()
+    (tmp_path / "seed" / "run.json").write_text(
+        json.dumps({"results": [{"evaluated": evaluated}], "config": config})
+    )
+    found, _ = read_coverage(book(TOLD), tmp_path, {}, 0.0)
+    (one,) = found.workloads
+    if wrong is None:
+        assert judge_coverage(found) == Red("told: 2 of 3")
+    else:
+        assert len(one.wrong) == len(wrong)
+        assert all(reason in said for said, reason in zip(one.wrong, wrong, strict=True))
+        assert isinstance(judge_coverage(found), Red if wrong else Green)

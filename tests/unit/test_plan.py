@@ -24,6 +24,7 @@ from omnitui.plan import (
     Resume,
     World,
     apply,
+    custom,
     edit_mark,
     find_step,
     is_done,
@@ -119,6 +120,19 @@ def test_every_step_stands_once_and_passes_stay_whole(order: list[str]) -> None:
     for series in dict.fromkeys(entry.partition("/")[0] for entry in order):
         first = next(index for index, one in enumerate(plan) if one.in_pass and one.series == series)
         assert ids.index(f"{series}/_/checkout") == first - 1
+
+
+def test_an_own_order_keeps_to_the_series_of_its_schedule() -> None:
+    schedule = Schedule(id="s", title="S", order=("a/warm", "a/1"), series={"a": {"NAME": "n"}})
+    assert custom(schedule, ("a/1", "a/9")) == replace(schedule, order=("a/1", "a/9"))
+    for entries, reason in [
+        (("b/1",), "'b/1' is no series/pass; the series of s are: a"),
+        (("a",), "'a' is no series/pass"),
+        (("a/1", "a/1"), "a/1 stands 2 times"),
+        ((), "at least one pass, such as a/warm"),
+    ]:
+        with pytest.raises(UsageError, match=reason):
+            custom(schedule, entries)
 
 
 def test_schedules_are_chosen_by_name() -> None:

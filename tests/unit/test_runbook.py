@@ -31,6 +31,8 @@ id = "one"
 title = "One"
 order = ["a/1", "a/2"]
 """
+CHOICE = '[variables.M]\nhelp = "h"\nchoices = ["x", "y"]\ndefault = "x"\n'
+WORKLOAD = '[[workloads]]\nid = "w"\ntitle = "W"\nfile = "f"\nexpect = "1"\n'
 PASS = STEP.replace('title = "P"', 'title = "P"\nper = "pass"')
 
 
@@ -272,12 +274,60 @@ def test_the_runbooks_that_come_with_it_are_sound(name: str) -> None:
         (RUN + RUN.replace('id = "p"', 'id = "q"'), "phases[].steps", "the id 's' stands 2 times"),
         (RUN + RUN.replace('id = "s"', 'id = "t"'), "phases", "the id 'p' stands 2 times"),
         ('[[metrics]]\nid = "m"\nfile = "f"\npath = "p"\n' * 2, "metrics", "the id 'm' stands 2 times"),
+        ('[variables.M]\nhelp = "h"\nmany = true', "variables.M.many", "a list needs choices"),
+        (
+            CHOICE + RUN + 'when = { N = ["x"] }',
+            "steps.s.when",
+            "there is no variable with choices N; ",
+        ),
+        (CHOICE + RUN + 'when = { M = ["xx"] }', "steps.s.when.M", "there is no choice xx; did you mean x?"),
+        ('[places.b]\nkind = "dockr"', "places.b.kind", "there is no kind of place dockr; did you mean docker?"),
+        ('[places.b]\nkind = "docker"\ncontainer = "c"', "places.b", "a docker place needs container and jobs"),
+        (
+            RUN + 'gates = [{ gate = "container", place = "b" }]',
+            f"{ONE}(s).gates[0].place",
+            "there is no place b; there are: none",
+        ),
+        (
+            RUN + 'gates = [{ gate = "assets", assets = ["m"] }]',
+            f"{ONE}(s).gates[0].assets",
+            "there is no asset m; there are: none",
+        ),
+        ('[[assets]]\nid = "m"\nrepo = "r/m"', "cache.hub", "assets need to know the folder of the cache"),
+        ('[passes]\nplace = "box"', "passes.place", "there is no place box; there are: host"),
+        (WORKLOAD + 'rows = "a"\ncount = "b"', "workloads.w", "needs rows or count, and not both"),
+        (WORKLOAD, "workloads.w", "needs rows or count, and not both"),
+        (
+            PASS + 'run = "true"' + PASSES + "series = { b = {} }",
+            "schedules[0].series",
+            "there is no series b; there are: a",
+        ),
+        (
+            PASS + 'run = "true"' + PASSES + 'series = { a = { WHO = "x" } }',
+            "schedules[0].series.a",
+            "there is no variable WHO; there are: none",
+        ),
+        (
+            PASS + 'run = "true"' + PASSES.replace("/${SERIES}", "").replace('"a/2"', '"b/2"'),
+            "passes.out",
+            "must contain ${SERIES}, or a variable of its own for each series",
+        ),
     ],
 )
 def test_a_problem_names_its_key(write: Callable[[str], Path], text: str, key: str, reason: str) -> None:
     (problem,) = found(write(HEAD + text))
     assert problem[0] == key
     assert problem[1].startswith(reason)
+
+
+def test_series_may_have_a_folder_of_their_own_by_a_variable_of_theirs(write: Callable[[str], Path]) -> None:
+    text = PASSES.replace("${SERIES}", "${NAME}").replace('"a/2"', '"b/2"')
+    own = 'series = { a = { NAME = "main" }, b = { NAME = "main-again" } }\n'
+    variable = '[variables.NAME]\nhelp = "h"\ndefault = "main"\n'
+    assert found(write(HEAD + variable + PASS + 'run = "true"' + text + own)) == []
+    same = own.replace("main-again", "main")
+    ((key, _),) = found(write(HEAD + variable + PASS + 'run = "true"' + text + same))
+    assert key == "passes.out"
 
 
 @pytest.mark.parametrize(
