@@ -331,7 +331,8 @@ def show(
     own = {
         name: value for name, value in values.items() if value is not None and not loaded.variables[name].secret
     }
-    found = resolved(own, {name: f"${{{name}}}" for name in BUILT_IN})
+    later = [*BUILT_IN, *(name for name, variable in loaded.variables.items() if variable.handed)]
+    found = resolved(own, {name: f"${{{name}}}" for name in later})
     shown = {name: found[name] for name in own}
     picked = schedule_of(loaded, schedule)
     narrowed = narrow(loaded, own)

@@ -52,7 +52,7 @@ def _scope_lines(
     before = [f"export {name}={_quoted(value)}" for name, value in own.items()]
     if not planned.in_pass:
         return before
-    later = {name: f"${name}" for name in (*runbook.variables, *BUILT_IN)}
+    later = {name: f"${{{name}}}" for name in (*runbook.variables, *BUILT_IN)}
     scoped = {**later, **values, **own, "SERIES": planned.series, "PASS": planned.label}
     lines = [f"export SERIES={planned.series} PASS={planned.label}"]
     return [*before, *lines, f'export OUT="{expand(runbook.passes.out, scoped)}"']
@@ -126,8 +126,8 @@ def as_markdown(runbook: Runbook, schedule: Schedule, values: Mapping[str, str])
         "|---|---|---|",
     ]
     for name, variable in runbook.variables.items():
-        shown = "(secret)" if variable.secret else values.get(name, "")
-        lines.append(f"| `{name}` | `{shown}` | {variable.help} |")
+        unset = "(secret)" if variable.secret else "(from a step)" if variable.handed else ""
+        lines.append(f"| `{name}` | `{values.get(name, unset)}` | {variable.help} |")
     order = schedule.order
     lines += ["", f"Passes in order: {', '.join(order) or 'none'}", ""]
     shown_steps: set[str] = set()

@@ -74,6 +74,8 @@ def _variables(runbook: Runbook) -> Iterator[Problem]:
             yield f"{key}.many", "a list needs choices"
         if variable.secret and variable.default is not None:
             yield key, "a secret has no default"
+        if variable.handed and (variable.secret or variable.default is not None or variable.choices):
+            yield key, "what a step hands on has no default and no choices, and is no secret"
         if not _compiles(variable.pattern):
             yield f"{key}.pattern", f"not a regular expression: {variable.pattern}"
         elif variable.default is not None and (reason := refusal(runbook, name, variable.default)):

@@ -34,6 +34,8 @@ class Variable(Part, kw_only=True, frozen=True):
     """A regular expression that the whole value must match."""
     secret: bool = False
     """Lives in the environment only; never stored, never shown."""
+    handed: bool = False
+    """Has its value from a step, through `$OMNITUI_ENV`; the operator is not asked for it."""
 
 
 class PlaceSpec(Part, frozen=True, kw_only=True):

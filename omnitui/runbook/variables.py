@@ -49,10 +49,12 @@ def chosen(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
         if name not in runbook.variables:
             known = ", ".join(runbook.variables) or "none"
             raise UsageError(f"the runbook has no variable {name}; it has: {known}")
+        if runbook.variables[name].handed:
+            raise UsageError(f"{name} is handed on by a step of the run; it cannot be given")
     values: dict[str, str] = {}
     for name, variable in runbook.variables.items():
         value = given.get(name, variable.default)
-        if variable.secret:
+        if variable.secret or variable.handed:
             continue
         if value is None:
             raise UsageError(f"variable {name} has no value ({variable.help}); set it with --set {name}=...")

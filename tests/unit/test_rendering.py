@@ -132,7 +132,7 @@ def test_references_in_an_environment_are_expanded_by_bash(tmp_path: Path) -> No
 
 def test_a_variable_without_a_value_is_left_to_the_shell() -> None:
     book = runbook(variables={"WHERE": Variable(help="h")}, passes=Passes(out="${WHERE}/${PASS}"))
-    assert 'export OUT="$WHERE/1"' in as_shell(book, Schedule(id="s", title="S", order=("a/1",)), {})
+    assert 'export OUT="${WHERE}/1"' in as_shell(book, Schedule(id="s", title="S", order=("a/1",)), {})
 
 
 _odd = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\r\"'`$()&;#\\"), max_size=20)

@@ -276,6 +276,11 @@ def test_the_runbooks_that_come_with_it_are_sound(name: str) -> None:
         ('[[metrics]]\nid = "m"\nfile = "f"\npath = "p"\n' * 2, "metrics", "the id 'm' stands 2 times"),
         ('[variables.M]\nhelp = "h"\nmany = true', "variables.M.many", "a list needs choices"),
         (
+            '[variables.M]\nhelp = "h"\nhanded = true\ndefault = "x"',
+            "variables.M",
+            "what a step hands on has no default and no choices, and is no secret",
+        ),
+        (
             CHOICE + RUN + 'when = { N = ["x"] }',
             "steps.s.when",
             "there is no variable with choices N; ",
@@ -420,6 +425,7 @@ BOOK = Runbook(
         "COMMIT": Variable(help="What is measured."),
         "URL": Variable(help="Where.", default="http://127.0.0.1:${PORT}"),
         "TOKEN": Variable(help="A secret.", secret=True),
+        "SHORT": Variable(help="From a step.", handed=True),
     },
 )
 
@@ -435,7 +441,11 @@ def test_values_are_given_over_defaults_and_secrets_are_left_out() -> None:
     ("given_values", "reason"),
     [
         ({}, "variable COMMIT has no value (What is measured.); set it with --set COMMIT=..."),
-        ({"COMMIT": "a", "PROT": "1"}, "the runbook has no variable PROT; it has: PORT, MODE, COMMIT, URL, TOKEN"),
+        (
+            {"COMMIT": "a", "PROT": "1"},
+            "the runbook has no variable PROT; it has: PORT, MODE, COMMIT, URL, TOKEN, SHORT",
+        ),
+        ({"COMMIT": "a", "SHORT": "b"}, "SHORT is handed on by a step of the run; it cannot be given"),
         ({"COMMIT": "a", "PORT": "http"}, "PORT=http: must match [0-9]{1,5} (The port.)"),
         ({"COMMIT": "a", "PORT": "80\n"}, "PORT=80\n: must match"),
         ({"COMMIT": "a", "MODE": "faster"}, "MODE=faster: must be one of fast, slow"),

@@ -141,7 +141,8 @@ class NewRunScreen(Screen[None]):
         self.query_one("#title", RowLine).show(Row("", head))
         self.query_one("#summary", Static).update(Content(plain(runbook.summary)))
         form = self.query_one("#form")
-        fields = [VariableField(runbook, name) for name in runbook.variables]
+        asked = [name for name, variable in runbook.variables.items() if not variable.handed]
+        fields = [VariableField(runbook, name) for name in asked]
         await form.mount_all(fields or [Static("This runbook has no variables.", markup=False)])
         if len(runbook.schedules) > 1:
             choices = [(Content(plain(schedule.title)), schedule.id) for schedule in runbook.schedules]
