@@ -14,11 +14,12 @@ from typing import Annotated, cast
 
 import typer
 
-from omnitui import __version__, decisions, headless, preflight, store, supervise
+from omnitui import __version__, cpu_groups, decisions, headless, preflight, store, supervise
 from omnitui.errors import Blocked, OmniError, UsageError
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
 from omnitui.plan import resume as decide
+from omnitui.probes.topology import read_topology
 from omnitui.rendering import as_markdown, as_shell
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
@@ -338,6 +339,17 @@ def show(
     narrowed = narrow(loaded, own)
     shape = as_shell if form is ShowFormat.sh else as_markdown
     say(shape(narrowed, picked, shown))
+
+
+@app.command("cpu-groups")
+def cpu_groups_verb(
+    gpu_a: Annotated[str, typer.Argument(metavar="GPU_A", help="The GPU that measurements run on, by its index.")],
+    gpu_b: Annotated[str, typer.Argument(metavar="GPU_B", help="The other GPU of the pair.")],
+    cores: Annotated[int, typer.Option(min=1, help="Cores for each GPU.")] = cpu_groups.CORES,
+) -> None:
+    """Print the CPUs of a GPU pair: whole cores on each GPU's NUMA node, without cores 0 and 1."""
+    found = cpu_groups.cpu_lists(*read_topology(), (gpu_a, gpu_b), cores)
+    say("\n".join(f"{name}={cpus}" for name, cpus in found.items()))
 
 
 @app.command()
