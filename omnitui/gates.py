@@ -9,7 +9,8 @@ from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
-from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree, Server
+from omnitui.assets import AssetsReading, Cached, Unread, said
+from omnitui.runbook.schema import AssetsCached, Coverage, Gate, GpuFree, Output, PortFree, Server
 
 # -- verdicts --------------------------------------------------------------------------------------------------
 
@@ -127,7 +128,7 @@ class CoverageReading(Struct, frozen=True):
     error: str = ""
 
 
-Reading: TypeAlias = OutputReading | PortReading | GpuReading | CoverageReading
+Reading: TypeAlias = OutputReading | PortReading | GpuReading | CoverageReading | AssetsReading
 
 # -- judges ----------------------------------------------------------------------------------------------------
 
@@ -143,6 +144,8 @@ def judge(gate: Gate, reading: Reading) -> Verdict:
             return judge_gpu_free(gate, reading)
         case Coverage(), CoverageReading():
             return judge_coverage(reading)
+        case AssetsCached(), AssetsReading():
+            return judge_assets(reading)
         case _:
             return Unknown(f"a {type(reading).__name__} says nothing about {type(gate).__name__}")
 
@@ -257,6 +260,19 @@ def judge_coverage(reading: CoverageReading) -> Verdict:
     if wrong or short:
         return Red("; ".join(wrong or [f"{w.id}: {w.rows} of {w.expected}" for w in short]))
     return Green(", ".join(f"{one.id} {one.rows}/{one.expected}" for one in reading.workloads))
+
+
+def judge_assets(reading: AssetsReading) -> Verdict:
+    """Green when every asset is there, whole, at its revision; unknown when one could not be looked at."""
+    if reading.error:
+        return Unknown(reading.error)
+    if not reading.assets:
+        return Moot("the run wants no assets")
+    lacking = [one for one in reading.assets if not isinstance(one.state, Cached)]
+    if not lacking:
+        return Green(", ".join(f"{one.asset.id} {said(one)}" for one in reading.assets))
+    told = "; ".join(f"{one.asset.id}: {said(one)}" for one in lacking)
+    return Unknown(told) if all(isinstance(one.state, Unread) for one in lacking) else Red(told)
 
 
 def earned(verdicts: Mapping[str, Verdict]) -> bool:

@@ -10,6 +10,8 @@ import msgspec
 
 from omnitui.actions.context import Context, StopAsked
 from omnitui.actions.watching import POLL_S
+from omnitui.assets import AssetsReading, wanted_of
+from omnitui.errors import OmniError
 from omnitui.gates import (
     CoverageReading,
     GpuReading,
@@ -25,8 +27,8 @@ from omnitui.gates import (
 )
 from omnitui.model import marker
 from omnitui.plan import PlannedStep
-from omnitui.probes import gpu, listeners
-from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree
+from omnitui.probes import assets, gpu, listeners
+from omnitui.runbook.schema import AssetsCached, Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.variables import expand
 from omnitui.values import port_of
 
@@ -66,6 +68,15 @@ def _coverage(world: World, gate: Coverage) -> CoverageReading:
     return found.reading
 
 
+def _assets(world: World, gate: AssetsCached) -> AssetsReading:
+    runbook = world.ctx.runbook
+    try:
+        wanted = wanted_of(runbook, world.values, gate.assets)
+        return assets.reading(assets.hub_of(runbook, world.values), wanted)
+    except OmniError as error:
+        return AssetsReading(error=str(error))
+
+
 class StoredCoverage(msgspec.Struct, frozen=True):
     """`coverage.json`: the reading, and the attempt that took it."""
 
@@ -73,8 +84,15 @@ class StoredCoverage(msgspec.Struct, frozen=True):
     reading: CoverageReading
 
 
-PROBES: dict[type, Callable[..., Reading]] = {PortFree: _port, GpuFree: _gpus, Coverage: _coverage}
+PROBES: dict[type, Callable[..., Reading]] = {
+    PortFree: _port,
+    GpuFree: _gpus,
+    Coverage: _coverage,
+    AssetsCached: _assets,
+}
 """How each gate that looks at the world takes its reading."""
+_SLOW = (AssetsCached,)
+"""Gates whose reading is taken in a thread: it may take longer than the runner may stand still."""
 
 
 async def decide(
@@ -90,7 +108,7 @@ async def decide(
             if cards:
                 world.cards = await anext(cards)
             waited_s = time.monotonic() - begun
-            verdicts = {word_of(gate): _verdict(world, gate, waited_s) for gate in asked}
+            verdicts = {word_of(gate): await _verdict(world, gate, waited_s) for gate in asked}
             for word, verdict in verdicts.items():
                 if ctx.board.show(planned.id, word, verdict):
                     ctx.owned.commit("gate", step=planned.id, word=word, verdict=verdict)
@@ -119,8 +137,10 @@ async def _pause(ctx: Context) -> None:
     raise StopAsked
 
 
-def _verdict(world: World, gate: Gate, waited_s: float) -> Verdict:
-    verdict = judge(gate, PROBES[type(gate)](world, gate))
+async def _verdict(world: World, gate: Gate, waited_s: float) -> Verdict:
+    probe = PROBES[type(gate)]
+    reading = await asyncio.to_thread(probe, world, gate) if isinstance(gate, _SLOW) else probe(world, gate)
+    verdict = judge(gate, reading)
     limit_s = gate.timeout_s if isinstance(gate, PortFree | GpuFree) else 0.0
     if isinstance(verdict, Unknown) and waited_s >= limit_s:
         return Red(f"{verdict.reason} (waited {waited_s:.0f} s)")
