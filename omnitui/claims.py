@@ -3,12 +3,15 @@
 import fcntl
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 from omnitui.errors import ResourceBusy, StoreError
+
+_LOOKS = 5
 
 
 def folder() -> Path:
@@ -25,6 +28,25 @@ def output(out: str) -> dict[str, str]:
     return {f"out-{sha256(os.fsencode(real)).hexdigest()[:16]}": f"the output folder {real}"}
 
 
+def holder(name: str) -> str:
+    """Who holds a thing (`port-8000`) now, or an empty string."""
+    try:
+        fd = os.open(folder() / f"omnitui-{name}.lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _named(fd)
+    finally:
+        os.close(fd)
+    return ""
+
+
+def _named(fd: int) -> str:
+    return os.pread(fd, 200, 0).decode(errors="replace").strip() or "another run"
+
+
 @contextmanager
 def claimed(things: Mapping[str, str], run: str) -> Iterator[None]:
     """Hold things (`port-8000`: "port 8000") while the block lasts. Raises `ResourceBusy` naming the other run."""
@@ -39,16 +61,25 @@ def _one(name: str, thing: str, run: str) -> Iterator[None]:
     path = folder() / f"omnitui-{name}.lock"
     fd = _open_shared(path)
     try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            other = os.pread(fd, 200, 0).decode(errors="replace").strip() or "another run"
-            raise ResourceBusy(f"{thing} belongs to {other}; wait for it or choose another") from None
+        if not _locked(fd):
+            raise ResourceBusy(f"{thing} belongs to {_named(fd)}; wait for it or choose another")
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"run {run} of uid {os.getuid()} (pid {os.getpid()})\n".encode(), 0)
         yield
     finally:
         os.close(fd)
+
+
+def _locked(fd: int) -> bool:
+    for _ in range(_LOOKS):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # Who only asks for the holder holds it for an instant as well.
+            time.sleep(0.01)
+        else:
+            return True
+    return False
 
 
 def _open_shared(path: Path) -> int:

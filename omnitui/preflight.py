@@ -1,25 +1,81 @@
 """What can be known before a run begins: what is in its way on this host, and what would end it."""
 
-from collections.abc import Mapping
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from omnitui.gates import judge_port_free
-from omnitui.probes import listeners
+from omnitui import claims
+from omnitui.gates import GpuReading, judge_port_free
+from omnitui.probes import gpu, listeners
 from omnitui.runbook.schema import Runbook
-from omnitui.runbook.variables import BUILT_IN, chosen, resolved
+from omnitui.runbook.variables import BUILT_IN, chosen, expand, resolved
 from omnitui.values import port_of
+
+_GPUS_LAST_S = 30.0
+"""NVML needs a second to wake, and cards do not come and go."""
 
 
 def preflight(runbook: Runbook, given: Mapping[str, str]) -> list[str]:
-    """What would stand in the way of a run with these values, or end it: ports that are taken, logind's habits."""
-    values = resolved(chosen(runbook, given), dict.fromkeys(BUILT_IN, ""))
-    found = []
-    for text in runbook.resources.ports:
-        reading = listeners.look(port_of(text, values))
+    """What would stand in the way of a run with these values, or end it."""
+    return Preflight().look(runbook, given)
+
+
+def read_gpus() -> GpuReading:
+    """One look at the GPUs of this machine."""
+
+    async def read() -> GpuReading:
+        async with gpu.readings() as looks:
+            return await anext(looks)
+
+    return asyncio.run(read())
+
+
+class Preflight:
+    """Looks at this host: ports and GPUs that are taken or not there, logind's habits. Takes up to 3 s."""
+
+    def __init__(self, read_gpus: Callable[[], GpuReading] = read_gpus) -> None:
+        self._read_gpus = read_gpus
+        self._gpus: tuple[float, GpuReading] | None = None
+
+    def look(self, runbook: Runbook, given: Mapping[str, str]) -> list[str]:
+        """What would stand in the way of a run with these values. Raises `UsageError` when one does not fit."""
+        values = resolved(chosen(runbook, given), dict.fromkeys(BUILT_IN, ""))
+        ports = [port_of(text, values) for text in runbook.resources.ports]
+        gpus = expand(runbook.resources.gpus, values)
+        return [*_ports(ports), *self._cards(gpus), *filter(None, [killed_at_logout()])]
+
+    def _cards(self, gpus: str) -> Iterator[str]:
+        wanted = gpu.wanted_of(gpus)
+        if not wanted:
+            return
+        if self._gpus is None or time.monotonic() - self._gpus[0] > _GPUS_LAST_S:
+            self._gpus = (time.monotonic(), self._read_gpus())
+        reading = self._gpus[1]
+        if reading.absent or reading.error:
+            yield f"GPU {', '.join(wanted)}: {reading.absent or reading.error} on this machine"
+            return
+        cards = gpu.of_run(reading, gpus).cards
+        missing = [
+            one for one in wanted if one not in {name for card in cards for name in (card.uuid, str(card.index))}
+        ]
+        if missing:
+            there = ", ".join(str(card.index) for card in reading.cards) or "none"
+            yield f"GPU {', '.join(missing)} is not there; this machine has {len(reading.cards)} (index {there})"
+        for card in cards:
+            if holder := claims.holder(f"gpu-{card.uuid}"):
+                yield f"GPU {card.index} ({card.uuid}) belongs to {holder}; wait for it or choose another"
+
+
+def _ports(ports: list[int]) -> Iterator[str]:
+    for port in ports:
+        if holder := claims.holder(f"port-{port}"):
+            yield f"port {port} belongs to {holder}; wait for it or choose another"
+            continue
+        reading = listeners.look(port)
         if reading.listeners or reading.error:
-            found.append(judge_port_free(reading).reason)
-    return [*found, *filter(None, [killed_at_logout()])]
+            yield judge_port_free(reading).reason
 
 
 def killed_at_logout(config: Path = Path("/etc/systemd/logind.conf")) -> str:

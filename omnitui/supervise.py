@@ -43,7 +43,7 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: S
     picked = schedule_of(runbook, schedule)
     if order:
         picked = custom(picked, order)
-    _refuse_shared_output(runbook, picked, values)
+    refuse_shared_output(runbook, picked, values)
     # The id marks every process of the run: two users who start a page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     state = RunState(
@@ -62,8 +62,11 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: S
     return store.create(state, folder, load.files_of(folder))
 
 
-def _refuse_shared_output(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> None:
-    """Two series may be one commit under two names: their folders must differ all the same."""
+def refuse_shared_output(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> None:
+    """Raise `UsageError` when two passes would share an output folder.
+
+    Two series may be one commit under two names: their folders must differ all the same.
+    """
     # What a step still has to hand on stays a name here: it may turn out to be the same for both.
     known = {**dict.fromkeys(runbook.variables, ""), **{name: f"${{{name}}}" for name in BUILT_IN}}
     seen: dict[str, str] = {}

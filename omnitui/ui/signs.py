@@ -59,6 +59,20 @@ def span(seconds: float) -> str:
     return f"{whole // 86400}d {whole % 86400 // 3600:02}h"
 
 
+def spoken(seconds: float) -> str:
+    """A long duration as one says it: `42 s`, `6 min`, `2 h 10 min`, `3 d 4 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{max(1, whole)} s"
+    minutes = round(whole / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours // 24} d {hours % 24} h"
+
+
 def clock_span(seconds: float) -> str:
     """A duration as hours, minutes and seconds: `00:41:07`."""
     whole = max(0, int(seconds))

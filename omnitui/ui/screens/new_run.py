@@ -1,51 +1,36 @@
 """New run: the variables, the order of passes, and what should be known before it starts."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Button, Label, Select, Static
+from textual.timer import Timer
+from textual.widgets import Button, Static
 
-from omnitui import preflight, supervise
+from omnitui import history, supervise
 from omnitui.errors import OmniError
-from omnitui.plan import lay_out, schedule_of
+from omnitui.model import RunState
+from omnitui.preflight import Preflight
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Runbook
 from omnitui.sanitise import plain
+from omnitui.store import RunFolder
 from omnitui.ui.messages import RunMade, WorkFailed
+from omnitui.ui.new_run_messages import EarlierRead, HostChecked, RunbookChecked, RunbookLoaded
+from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
+from omnitui.ui.widgets.schedule_pane import SchedulePane
 from omnitui.ui.widgets.variable_field import VariableField
 
-
-@dataclass
-class RunbookLoaded(Message):
-    """The runbook of the new run; nothing is wrong with it."""
-
-    name: str
-    runbook: Runbook
-
-
-@dataclass
-class RunbookChecked(Message):
-    """What was found to be wrong with the runbook."""
-
-    problems: tuple[str, ...]
-
-
-@dataclass
-class HostChecked(Message):
-    """What on this host would stand in the way of the run."""
-
-    warnings: tuple[str, ...]
+_TYPING_S = 0.3
+"""The host is looked at once the typing pauses for so long."""
 
 
 class NewRunScreen(Screen[None]):
@@ -57,20 +42,22 @@ class NewRunScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "make(True)", "start", tooltip="Make the run and start it"),
         Binding("ctrl+o", "make(False)", "make only", tooltip="Make the run without starting it"),
+        Binding("ctrl+r", "references", "references", tooltip="Show published results, with their setups"),
         Binding("tab", "app.focus_next", "next field", tooltip="Go to the next field"),
         Binding("escape", "app.pop_screen", "back", tooltip="Go back; nothing is made"),
     ]
 
-    @staticmethod
-    def preflight(runbook: Runbook, values: Mapping[str, str]) -> list[str]:
+    def preflight(self, runbook: Runbook, values: Mapping[str, str]) -> list[str]:
         """What on this host would stand in the way."""
-        return preflight.preflight(runbook, values)
+        return self._host.look(runbook, values)
 
     def __init__(self, runbook: str) -> None:
         super().__init__()
         self._wanted = runbook
         self._runbook: Runbook | None = None
-        self._schedule: str | None = None
+        self._host = Preflight()
+        self._earlier: tuple[RunState, ...] | None = None
+        self._pause: Timer | None = None
         self._checked: RunbookChecked | None = None
         self._warnings: tuple[str, ...] | None = None
         self._looking = False
@@ -78,8 +65,9 @@ class NewRunScreen(Screen[None]):
 
     @property
     def checked(self) -> bool:
-        """Whether the runbook has been read and checked, and this host looked at."""
-        return self._checked is not None and not self._looking
+        """Whether the runbook has been read and checked, and this host and the earlier runs looked at."""
+        read = self._runbook is None or self._earlier is not None
+        return self._checked is not None and read and not self._looking
 
     def compose(self) -> ComposeResult:
         """Lay the screen out; the fields come when the runbook is read."""
@@ -92,7 +80,7 @@ class NewRunScreen(Screen[None]):
             with VerticalScroll(id="side", classes="pane", can_focus=False) as side:
                 side.border_title = "Before it starts"
                 yield Vertical(id="schedule")
-                yield Static(id="passes", markup=False)
+                yield Static(id="references", markup=False)
                 yield Static(id="preflight", markup=False)
         with Horizontal(id="buttons"):
             yield Button("Start", variant="primary", id="start", compact=True)
@@ -115,28 +103,50 @@ class NewRunScreen(Screen[None]):
             self.post_message(WorkFailed(error))
             return
         self.post_message(RunbookChecked(found))
+        if not found:
+            self._read_earlier(folder.name)
+
+    def _read_earlier(self, name: str) -> None:
+        try:
+            states = history.earlier(name)
+        except OmniError:
+            # What cannot be read is not shown; Home tells why.
+            states = ()
+        self.post_message(EarlierRead(states))
+
+    @property
+    def _fields(self) -> list[VariableField]:
+        return list(self.query(VariableField))
+
+    def _values(self) -> dict[str, str]:
+        return {field.variable_name: field.value for field in self._fields if not field.secret}
 
     def _look_at_host(self) -> None:
-        fields = list(self.query(VariableField))
-        runbook = self._runbook
+        """Look at the host for what the fields say now, when every one of them fits."""
+        self._pause = None
+        runbook, values = self._runbook, self._values()
+        if runbook is None:
+            return
+
+        def look() -> None:
+            try:
+                found = self.preflight(runbook, values)
+            except OmniError as error:
+                found = [str(error)]
+            self.post_message(HostChecked(values, tuple(found)))
+
+        self.run_worker(look, thread=True, exclusive=True, group="host")
+
+    def _look_again(self, after_s: float) -> None:
+        if self._pause:
+            self._pause.stop()
         self._warnings = None
-        self._looking = runbook is not None and not any(field.refused for field in fields)
-        if runbook and self._looking:
-            values = {field.variable_name: field.value for field in fields if not field.secret}
-
-            def look() -> None:
-                try:
-                    found = self.preflight(runbook, values)
-                except OmniError as error:
-                    found = [str(error)]
-                self.post_message(HostChecked(tuple(found)))
-
-            self.run_worker(look, thread=True, exclusive=True, group="host")
+        self._looking = self._runbook is not None and not any(field.refused for field in self._fields)
+        self._pause = self.set_timer(after_s, self._look_at_host) if self._looking else None
 
     async def on_runbook_loaded(self, message: RunbookLoaded) -> None:
         """Show the fields."""
         self._runbook = runbook = message.runbook
-        self._schedule = schedule_of(runbook, None).id or None
         head = (Cell("New run", "strong"), Cell(f" · {runbook.title}"), Cell(f" · {message.name}", "muted"))
         self.query_one("#title", RowLine).show(Row("", head))
         self.query_one("#summary", Static).update(Content(plain(runbook.summary)))
@@ -144,16 +154,17 @@ class NewRunScreen(Screen[None]):
         asked = [name for name, variable in runbook.variables.items() if not variable.handed]
         fields = [VariableField(runbook, name) for name in asked]
         await form.mount_all(fields or [Static("This runbook has no variables.", markup=False)])
-        if len(runbook.schedules) > 1:
-            choices = [(Content(plain(schedule.title)), schedule.id) for schedule in runbook.schedules]
-            select = Select(choices, value=self._schedule or "", allow_blank=False, compact=True, id="schedules")
-            await self.query_one("#schedule").mount_all([Label("Schedule"), select])
-        self._show_passes()
+        await self.query_one("#schedule").mount(SchedulePane(runbook))
+        if runbook.references:
+            about = f"Reference results: {len(runbook.references)}, press ctrl+r"
+            self.query_one("#references", Static).update(Content.styled(about, "$text-muted"))
+        self.refresh_bindings()
+        self._show_schedule()
         self._show_preflight()
-        self._look_at_host()
+        self._look_again(0.0)
         if fields:
-            first = next((field for field in fields if field.refused), fields[0])
-            first.query("Input, Select").first().focus()
+            shown = [field for field in fields if field.display]
+            next((field for field in shown if field.refused), shown[0]).focus_value()
 
     def on_runbook_checked(self, message: RunbookChecked) -> None:
         """Show what was found."""
@@ -161,7 +172,9 @@ class NewRunScreen(Screen[None]):
         self._show_preflight()
 
     def on_host_checked(self, message: HostChecked) -> None:
-        """Show what stands in the way."""
+        """Show what stands in the way, unless the fields say something else by now."""
+        if message.values != self._values():
+            return
         self._warnings = message.warnings
         self._looking = False
         self._show_preflight()
@@ -175,33 +188,37 @@ class NewRunScreen(Screen[None]):
                 Content.styled(f"✘ {plain(str(message.error))}", "$text-error")
             )
 
-    @on(Select.Changed, "#schedules")
-    def _schedule_picked(self, event: "Select.Changed") -> None:
-        self._schedule = str(event.value)
-        self._show_passes()
+    def on_earlier_read(self, message: EarlierRead) -> None:
+        """Show how long it took before."""
+        self._earlier = message.states
+        self._show_schedule()
+
+    def on_schedule_pane_changed(self) -> None:
+        """Another order, with other steps."""
+        self._show_schedule()
+        self._show_preflight()
 
     def on_variable_field_changed(self) -> None:
-        """A field may be right now, or wrong."""
+        """A field may be right now, or wrong; steps may come and go."""
+        self._show_schedule()
         self._show_preflight()
-        self._look_at_host()
+        self._look_again(_TYPING_S)
 
-    def _show_passes(self) -> None:
-        runbook = self._runbook
-        if runbook is None:
-            return
-        schedule = schedule_of(runbook, self._schedule)
-        several = len({entry.partition("/")[0] for entry in schedule.order}) > 1
-        lines = [Content.styled(plain(schedule.title) if schedule.order else "No passes", "bold")]
-        for number, entry in enumerate(schedule.order, 1):
-            series, _, label = entry.partition("/")
-            scored = "  not scored" if label in runbook.passes.unscored else ""
-            name = f"{series} {label}" if several else label
-            lines.append(Content.assemble((f"{number:>3}  ", "$text-muted"), plain(name), (scored, "$text-muted")))
-        steps = len(lay_out(runbook, schedule.order))
-        lines.append(
-            Content.styled(f"{steps} steps in {len(schedule.order)} passes and what comes once", "$text-muted")
-        )
-        self.query_one("#passes", Static).update(Content("\n").join(lines))
+    def _show_schedule(self) -> None:
+        whole = not any(field.refused for field in self._fields)
+        for pane in self.query(SchedulePane):
+            pane.show(self._values(), self._earlier or (), whole=whole)
+            for field in self._fields:
+                field.display = field.variable_name not in pane.settled or bool(field.refused)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """References need that the page has some."""
+        return action != "references" or bool(self._runbook and self._runbook.references)
+
+    def action_references(self) -> None:
+        """Show published results."""
+        if self._runbook:
+            self.app.push_screen(ReferencesScreen(self._runbook.references))
 
     def _show_preflight(self) -> None:
         lines = list(self._preflight())
@@ -221,11 +238,15 @@ class NewRunScreen(Screen[None]):
         yield from (Content.styled(f"✘ {plain(one)}", "$text-warning") for one in self._warnings or ())
         if self._warnings == ():
             yield Content.styled("✔ nothing on this host stands in the way", "$text-success")
-        wrong = [field.variable_name for field in self.query(VariableField) if field.refused]
+        yield from (Content.styled("✘ the order does not fit", "$text-error") for _ in self._refused_orders())
+        wrong = [field.variable_name for field in self._fields if field.refused]
         if wrong:
             yield Content.styled(f"✘ to be set: {', '.join(wrong)}", "$text-error")
         elif self._runbook:
             yield Content.styled("✔ every variable has a value that fits", "$text-success")
+
+    def _refused_orders(self) -> list[SchedulePane]:
+        return [pane for pane in self.query(SchedulePane) if pane.refused]
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Start, or only make."""
@@ -233,20 +254,24 @@ class NewRunScreen(Screen[None]):
 
     def action_make(self, begin: bool) -> None:
         """Make the run when every value fits; else go to the first that does not."""
-        fields = list(self.query(VariableField))
+        fields = self._fields
         wrong = next((field for field in fields if field.refused), None)
         if wrong is not None:
-            wrong.query("Input, Select").first().focus()
+            wrong.focus_value()
             self.notify(f"{wrong.variable_name}: {wrong.refused}", severity="error", markup=False)
+        elif orders := self._refused_orders():
+            orders[0].focus_order()
+            self.notify(orders[0].refused, severity="error", markup=False)
         elif self._runbook and not self._making:
             self._making = True
-            values = {field.variable_name: field.value for field in fields if not field.secret}
             secrets = {field.variable_name: field.value for field in fields if field.secret and field.value}
-            self.run_worker(lambda: self._make(values, secrets, begin=begin), thread=True)
+            pane, values = self.query_one(SchedulePane), self._values()
+            make = partial(supervise.make_run, self._wanted, values, pane.schedule, pane.order)
+            self.run_worker(lambda: self._make(make, secrets, begin=begin), thread=True)
 
-    def _make(self, values: Mapping[str, str], secrets: Mapping[str, str], *, begin: bool) -> None:
+    def _make(self, make: Callable[[], RunFolder], secrets: Mapping[str, str], *, begin: bool) -> None:
         try:
-            run = supervise.make_run(self._wanted, values, self._schedule)
+            run = make()
         except OmniError as error:
             self.post_message(WorkFailed(error))
             return

@@ -1,4 +1,4 @@
-"""One variable of a runbook: its name, a line or a choice, its help, and why its value is refused."""
+"""One variable of a runbook: its name, a line or choices, its help, and why its value is refused."""
 
 import os
 from collections.abc import Iterator
@@ -8,11 +8,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Label, Select, Static
+from textual.widgets import Input, Label, Select, SelectionList, Static
 
 from omnitui.runbook.schema import Runbook
-from omnitui.runbook.variables import refusal
+from omnitui.runbook.variables import items_of, refusal
 from omnitui.sanitise import plain
+from omnitui.ui.widgets.ticks import Ticks
 
 
 class VariableField(Vertical):
@@ -51,7 +52,9 @@ class VariableField(Vertical):
                 (plain(self.variable_name), "bold"), (f"  {plain(self._variable.help)}", "$text-muted")
             )
         )
-        if self._variable.choices:
+        if self._variable.many:
+            yield Ticks(self._variable.choices, items_of(self.value))
+        elif self._variable.choices:
             choices = [(Content(plain(choice)), choice) for choice in self._variable.choices]
             start = self.value if self.value in self._variable.choices else self._variable.choices[0]
             self.value = start
@@ -77,6 +80,16 @@ class VariableField(Vertical):
     def _picked(self, event: "Select.Changed") -> None:
         event.stop()
         self._take(str(event.value))
+
+    @on(SelectionList.SelectedChanged)
+    def _ticked(self, event: "SelectionList.SelectedChanged[str]") -> None:
+        event.stop()
+        ticked = event.selection_list.selected
+        self._take(",".join(choice for choice in self._variable.choices if choice in ticked))
+
+    def focus_value(self) -> None:
+        """Go to where the value is given."""
+        self.query("Input, Select, SelectionList").first().focus()
 
     def _take(self, value: str) -> None:
         self.value = value
