@@ -19,7 +19,7 @@ def schedule_text(
     """All that is known of a schedule with these values; `plan` holds the steps that they leave."""
     lines = [Content.styled(plain(schedule.title) if schedule.order else "No passes", "bold")]
     lines += [Content.styled(plain(line), "$text-muted") for line in schedule.note.strip().splitlines()]
-    lines += _series(schedule, values)
+    lines += _series(runbook, schedule, values)
     lines += _passes(runbook, schedule, times)
     steps = f"{len(plan)} steps in {len(schedule.order)} passes and what comes once"
     lines.append(Content.styled(steps, "$text-muted"))
@@ -28,20 +28,17 @@ def schedule_text(
     return Content("\n").join(lines)
 
 
-def _series(schedule: Schedule, values: Mapping[str, str]) -> Iterator[Content]:
+def _series(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> Iterator[Content]:
+    # What a step hands on, and what is not given yet, stays a name.
+    names = {name: f"${{{name}}}" for name in (*BUILT_IN, *runbook.variables) if not values.get(name)}
+    given = {name: value for name, value in values.items() if value}
     for series, own in schedule.series.items():
-        told = ", ".join(f"{name}={value}" for name, value in _known(own, values).items())
+        try:
+            known = resolved({**given, **own}, {name: text for name, text in names.items() if name not in own})
+        except UsageError:
+            known = dict(own)
+        told = ", ".join(f"{name}={known[name]}" for name in own)
         yield Content.assemble((f"{plain(series)}: ", "bold"), plain(told))
-
-
-def _known(own: Mapping[str, str], values: Mapping[str, str]) -> Mapping[str, str]:
-    """What the series sets, with the fields' values in it; as it is written while one of them is missing."""
-    later = {name: f"${{{name}}}" for name in BUILT_IN}
-    try:
-        found = resolved({**values, **own}, later)
-    except UsageError:
-        return own
-    return {name: found[name] or own[name] for name in own}
 
 
 def _passes(runbook: Runbook, schedule: Schedule, times: Times) -> Iterator[Content]:

@@ -1,27 +1,44 @@
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from omnitui import store
+from omnitui import store, supervise
+from omnitui.model import Identity, Passed, ended_attempt
+from omnitui.plan import lay_out
+from omnitui.runbook.narrow import of_run
 from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.new_run import NewRunScreen
+from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.widgets.schedule_pane import SchedulePane
+from omnitui.ui.widgets.ticks import Ticks
 from omnitui.ui.widgets.variable_field import VariableField
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Select, Static
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
+DUO = str(Path(__file__).parents[1] / "data" / "runbooks" / "duo")
 
 
 @asynccontextmanager
-async def opened(until: Until) -> Any:
-    app = OmniApp(runbook="demo")
-    async with app.run_test(size=(120, 40)) as pilot:
+async def opened(
+    until: Until, runbook: str = "demo", fields: int = 4, size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[tuple[Pilot[Any], OmniApp]]:
+    app = OmniApp(runbook=runbook)
+    async with app.run_test(size=size) as pilot:
         await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
-        await until(lambda: len(app.screen.query(VariableField)) == 4)
+        await until(lambda: len(app.screen.query(VariableField)) == fields)
         yield pilot, app
+
+
+def duo(until: Until, size: tuple[int, int] = (120, 40)) -> Any:
+    return opened(until, DUO, 9, size)
+
+
+def passes(app: OmniApp) -> str:
+    return str(app.screen.query_one("#passes", Static).content)
 
 
 def field(app: OmniApp, name: str) -> VariableField:
@@ -65,6 +82,7 @@ async def test_make_without_starting(fake_runs: Any, until: Until, monkeypatch: 
         state = store.read(run)
         assert state.variables == {"PORT": "8000", "MODE": "exact", "COMMIT": "5ed8a8d"}
         assert state.schedule == ("main/run1",)
+        assert isinstance(app.screen, RunScreen) and app.screen.snapshot is not None
         assert app.screen.secrets == {"TOKEN": "hunter2"}
         assert not any(b"hunter2" in file.read_bytes() for file in run.path.rglob("*") if file.is_file())
         assert app.screen.snapshot.outcome == "held"
@@ -134,3 +152,115 @@ async def test_what_stands_in_the_way_is_told_before_the_start(
         await until(lambda: f"✘ {told}" in str(app.screen.query_one("#preflight", Static).content))
         # Also where a small screen shows it.
         assert str(app.screen.query_one("#in-the-way", Static).content) == f"✘ {told}"
+
+
+async def test_a_schedule_tells_its_note_its_series_and_what_counts(fake_runs: Any, until: Until) -> None:
+    async with duo(until) as (pilot, app):
+        assert "Each commit warms up first" in passes(app)
+        assert "a: COMMIT=5ed8a8d, NAME=before" in passes(app)
+        lines = [line.split() for line in passes(app).splitlines()]
+        assert ["1", "a", "warm", "not", "scored"] in lines and ["4", "b", "1", "scored"] in lines
+        # What each series has for itself is not asked for.
+        assert not field(app, "COMMIT").display and field(app, "COMMIT_A").display
+        await fill(pilot, app, "COMMIT_A", "0b22f67")
+        await until(lambda: "a: COMMIT=0b22f67, NAME=before" in passes(app))
+        # Two series that would write to one folder are told before the start.
+        await fill(pilot, app, "NAME_A", "after")
+        pane = app.screen.query_one(SchedulePane)
+        await until(lambda: "would share the output folder" in pane.refused)
+        await pilot.press("ctrl+s")
+        assert isinstance(app.screen, NewRunScreen) and not store.runs()
+
+
+async def test_an_own_order_is_judged_while_it_is_typed(fake_runs: Any, until: Until) -> None:
+    async with duo(until) as (pilot, app):
+        pane, line = app.screen.query_one(SchedulePane), app.screen.query_one("#own-order", Input)
+        assert not line.display
+        await pilot.click("#schedules")
+        await pilot.press("end", "enter")
+        await until(lambda: line.display)
+        assert line.value == "a/warm, b/warm, a/1, b/1"
+        for typed, told in (
+            ("a/1, c/1", "'c/1' is no series/pass"),
+            ("a/1,a/1", "stands 2 times"),
+            ("", "at least"),
+        ):
+            line.value = typed
+            await until(lambda told=told: told in pane.refused)  # type: ignore[misc]
+            assert pane.has_class("-refused")
+        await pilot.press("ctrl+s")
+        assert app.focused is line and not store.runs()
+        line.value = "b/1, a/3"
+        await until(lambda: not pane.refused and "a 3" in passes(app))
+        app.screen.query_one("#make", Button).press()
+        await until(lambda: len(store.runs()) == 1)
+        state = store.read(store.runs()[0])
+        assert state.schedule == ("b/1", "a/3")
+        assert state.series["b"] == {"COMMIT": "${COMMIT_B}", "NAME": "${NAME_B}"}
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+
+
+async def test_choices_are_ticked_by_keyboard_and_mouse_and_steps_follow(fake_runs: Any, until: Until) -> None:
+    async with duo(until, (80, 24)) as (pilot, app):
+        models = field(app, "MODELS")
+        assert models.value == "qwen3,fun" and "20 steps" in passes(app)
+        models.focus_value()
+        await pilot.press("down", "space")
+        await until(lambda: models.value == "qwen3" and "16 steps" in passes(app))
+        await pilot.press("up", "enter")
+        await until(
+            lambda: models.refused == "must name at least one of qwen3, fun, whisper" or bool(models.refused)
+        )
+        assert models.has_class("-refused") and "12 steps" in passes(app)
+        await pilot.click(Ticks, offset=(6, 2))
+        await until(lambda: models.value == "whisper" and not models.refused and "16 steps" in passes(app))
+        drawn = [models.query_one(Ticks).render_line(y).text for y in range(3)]
+        assert ["✔" in line for line in drawn] == [False, False, True]
+
+
+async def test_what_earlier_runs_took_is_told_where_it_is_known(fake_runs: Any, until: Until) -> None:
+    for seconds in (300.0, 390.0, 480.0):
+        run = supervise.make_run(DUO, {}, "two")
+        with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
+            for planned in lay_out(of_run(run.runbook, owned.state.variables), owned.state.schedule):
+                passed = Passed(attempt=1, at=store.now(), evidence=("done",))
+                record = ended_attempt(owned.state.step(planned.id), store.now(), seconds, passed)
+                owned.commit("step_ended", owned.state.with_step(planned.id, record))
+    async with duo(until) as (pilot, app):
+        await until(lambda: "earlier runs took 2 h 10 min (3 runs)" in passes(app))
+        assert "b 1     scored      26 min" in passes(app)
+        # With other steps nothing is known.
+        field(app, "MODELS").focus_value()
+        await pilot.press("space")
+        await until(lambda: "16 steps" in passes(app))
+        assert "earlier" not in passes(app) and "26 min" not in passes(app)
+
+
+async def test_references_open_in_a_dialog(fake_runs: Any, until: Until) -> None:
+    async with duo(until, (80, 24)) as (pilot, app):
+        assert "Reference results: 3" in str(app.screen.query_one("#references", Static).content)
+        await pilot.press("ctrl+r")
+        await until(lambda: isinstance(app.screen, ReferencesScreen))
+        shown = " ".join(str(static.content) for static in app.screen.query(Static))
+        for part in ("WER 0.0123, 14.2 req/s", "One A100", "The page, 2 March 2026"):
+            assert part in shown
+        await pilot.press("escape")
+        assert isinstance(app.screen, NewRunScreen)
+
+
+async def test_a_look_at_the_host_for_other_values_is_not_shown(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def look(runbook: object, values: dict[str, str]) -> list[str]:
+        looked.append(values["COMMIT_A"])
+        return [f"in the way of {values['COMMIT_A']}"]
+
+    monkeypatch.setattr(NewRunScreen, "preflight", staticmethod(look))
+    async with duo(until) as (pilot, app):
+        for commit in ("aaaaaaa", "bbbbbbb", "ccccccc"):
+            await fill(pilot, app, "COMMIT_A", commit)
+        await until(lambda: "in the way of ccccccc" in str(app.screen.query_one("#preflight", Static).content))
+        # The host is looked at when the typing pauses.
+        assert looked == ["5ed8a8d", "ccccccc"]

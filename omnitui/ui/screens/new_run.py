@@ -155,9 +155,9 @@ class NewRunScreen(Screen[None]):
         fields = [VariableField(runbook, name) for name in asked]
         await form.mount_all(fields or [Static("This runbook has no variables.", markup=False)])
         await self.query_one("#schedule").mount(SchedulePane(runbook))
-        if runbook.references:
-            about = f"Reference results: {len(runbook.references)}, press ctrl+r"
-            self.query_one("#references", Static).update(Content.styled(about, "$text-muted"))
+        about = self.query_one("#references", Static)
+        about.update(Content(f"Reference results: {len(runbook.references)}, press ctrl+r"))
+        about.set_class(bool(runbook.references), "-some")
         self.refresh_bindings()
         self._show_schedule()
         self._show_preflight()

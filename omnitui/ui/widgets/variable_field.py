@@ -43,7 +43,7 @@ class VariableField(Vertical):
         if not self.value and self._variable.default is None:
             return "needs a value"
         reason = refusal(self._runbook, self.variable_name, self.value)
-        return reason.removeprefix(f"{self.variable_name}={self.value}: ")
+        return reason.removeprefix(f"{self.variable_name}={self.value}: ").removeprefix(f"{self.variable_name}: ")
 
     def compose(self) -> Iterator[Widget]:
         """Name and help above, the value below."""
