@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from omnitui.plan import PlannedStep, lay_out
 from omnitui.runbook.check import environment_of
+from omnitui.runbook.remedies import remedies_of
 from omnitui.runbook.schema import (
     Collect,
     Command,
@@ -35,7 +36,7 @@ def as_shell(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) ->
         lines += [
             "",
             f"# -- {' '.join(planned.step.title.split())}",
-            *(f"#    {line}" for line in _notes(planned)),
+            *(f"#    {line}" for line in _notes(runbook, planned)),
         ]
         lines += _commands(runbook, planned)
     head = ["#!/usr/bin/env bash", *(f"# {line}" for line in about), ""]
@@ -58,11 +59,12 @@ def _scope_lines(
     return [*before, *lines, f'export OUT="{expand(runbook.passes.out, scoped)}"']
 
 
-def _notes(planned: PlannedStep) -> list[str]:
+def _notes(runbook: Runbook, planned: PlannedStep) -> list[str]:
     words = [told(gate) for gate in planned.step.gates]
     lines = [*planned.step.note.strip().splitlines(), *(f"gate: {word}" for word in words)]
-    remedies = (*planned.step.remedies, *(one for gate in planned.step.gates for one in gate.remedies))
-    lines += [f"when red: {one.say}" + (f" ({one.run})" if one.run else "") for one in remedies]
+    for remedy in remedies_of(runbook, planned.step):
+        lines.append(f"when red: {' '.join(remedy.say.split())}")
+        lines += [f"    {line}" for line in remedy.run.strip().splitlines()]
     for one in planned.step.deviations:
         lines += [f"the page: {line}" for line in one.page.strip().splitlines()]
         lines += [f"instead: {' '.join(one.does.split())}", f"because: {' '.join(one.why.split())}"]
@@ -138,7 +140,7 @@ def as_markdown(runbook: Runbook, schedule: Schedule, values: Mapping[str, str])
             if planned.phase != phase.id or planned.step.id in shown_steps:
                 continue
             shown_steps.add(planned.step.id)
-            lines += [f"### {planned.step.title}", "", *_notes(planned), "", "```bash"]
+            lines += [f"### {planned.step.title}", "", *_notes(runbook, planned), "", "```bash"]
             lines += [line for line in _commands(runbook, planned) if line not in ("(", ")", ") &", "")]
             lines += ["```", ""]
     if runbook.references:

@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from omnitui.model import Asking, Crashed, Failed, Running, Stopped
 from omnitui.plan import PlannedStep
-from omnitui.runbook.schema import Remedy, Serve
+from omnitui.runbook.remedies import remedies_of
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot
 from omnitui.ui.signs import OUTCOMES
@@ -77,10 +77,7 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
 
 
 def _remedies(snapshot: Snapshot, planned: PlannedStep) -> Iterator[Line]:
-    found: list[Remedy] = [*planned.step.remedies, *(one for gate in planned.step.gates for one in gate.remedies)]
-    if isinstance(planned.step, Serve):
-        found += snapshot.runbook.servers[planned.step.server].remedies
-    for remedy in found:
+    for remedy in remedies_of(snapshot.runbook, planned.step):
         yield f"→ {remedy.say}", "bold"
         for line in remedy.run.strip().splitlines():
             yield f"    {line}", "$text-accent"
