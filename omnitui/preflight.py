@@ -9,6 +9,7 @@ from pathlib import Path
 from omnitui import claims
 from omnitui.gates import GpuReading, judge_port_free
 from omnitui.probes import gpu, listeners
+from omnitui.runbook.narrow import narrow
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, chosen, expand, resolved
 from omnitui.values import port_of
@@ -42,8 +43,9 @@ class Preflight:
     def look(self, runbook: Runbook, given: Mapping[str, str]) -> list[str]:
         """What would stand in the way of a run with these values. Raises `UsageError` when one does not fit."""
         values = resolved(chosen(runbook, given), dict.fromkeys(BUILT_IN, ""))
-        ports = [port_of(text, values) for text in runbook.resources.ports]
-        gpus = expand(runbook.resources.gpus, values)
+        needs = narrow(runbook, values).resources
+        ports = [port_of(text, values) for text in needs.ports]
+        gpus = expand(needs.gpus, values)
         return [*_ports(ports), *self._cards(gpus), *filter(None, [killed_at_logout()])]
 
     def _cards(self, gpus: str) -> Iterator[str]:

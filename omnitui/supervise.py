@@ -19,7 +19,7 @@ from omnitui.plan import custom, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Runbook, Schedule
-from omnitui.runbook.variables import BUILT_IN, chosen, expand, resolved, secret_names
+from omnitui.runbook.variables import BUILT_IN, chosen, expand, refusal, resolved, secret_names
 from omnitui.store import RunFolder
 from omnitui.values import port_of
 
@@ -43,7 +43,7 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: S
     picked = schedule_of(runbook, schedule)
     if order:
         picked = custom(picked, order)
-    refuse_shared_output(runbook, picked, values)
+    refuse_series(runbook, picked, values)
     # The id marks every process of the run: two users who start a page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     state = RunState(
@@ -62,13 +62,18 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: S
     return store.create(state, folder, load.files_of(folder))
 
 
-def refuse_shared_output(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> None:
-    """Raise `UsageError` when two passes would share an output folder.
+def refuse_series(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> None:
+    """Raise `UsageError` when a series has a value that its variable refuses, or shares an output folder.
 
     Two series may be one commit under two names: their folders must differ all the same.
     """
     # What a step still has to hand on stays a name here: it may turn out to be the same for both.
     known = {**dict.fromkeys(runbook.variables, ""), **{name: f"${{{name}}}" for name in BUILT_IN}}
+    for series, written in schedule.series.items():
+        found = resolved({**values, **written}, known)
+        for name, text in written.items():
+            if reason := refusal(runbook, name, found[name]):
+                raise UsageError(f"series {series} takes {name} from {text}: {reason}")
     seen: dict[str, str] = {}
     for entry in schedule.order if runbook.passes.out else ():
         series, _, label = entry.partition("/")

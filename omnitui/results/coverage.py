@@ -47,7 +47,7 @@ def _workload(
         done, unique = len(rows), len(set(map(str, ids)))
     else:
         done = unique = _told(workload, data, wrong)
-    wrong += _fields(workload, data, values)
+    wrong += _fields(workload, data, values, out, not_before)
     if workload.audio:
         checked = check_audio(sorted(out.glob(expand(workload.audio, values))))
         audio[workload.id] = checked
@@ -82,16 +82,19 @@ def _counts(rows: list[Any], ids: list[Any], expected: int, key: str) -> list[st
     return wrong
 
 
-def _fields(workload: Workload, data: Any, values: Mapping[str, str]) -> list[str]:
+def _fields(workload: Workload, data: Any, values: Mapping[str, str], out: Path, not_before: float) -> list[str]:
     wrong = []
     for check in workload.checks:
         wanted = expand(check.equals, values)
+        other = out / expand(check.file, values) if check.file else None
         try:
-            value = search(check.path, data)
+            value = search(check.path, read_json(other) if other else data)
         except ResultError as error:
             wrong.append(str(error))
             continue
-        if value is None:
+        if other and other.stat().st_mtime < not_before:
+            wrong.append(f"{other.name} is older than this pass")
+        elif value is None:
             wrong.append(f"{check.path} is missing")
         elif not _same(value, wanted):
             wrong.append(f"{check.path} is {value} instead of {wanted}")

@@ -145,6 +145,7 @@ def _conditions(runbook: Runbook) -> Iterator[Problem]:
         *((f"workloads.{one.id}", one.when) for one in runbook.workloads),
         *((f"metrics.{one.id}", one.when) for one in runbook.metrics),
         *((f"assets.{one.id}", one.when) for one in runbook.assets),
+        *((f"resources.also[{number}]", one.when) for number, one in enumerate(runbook.resources.also)),
     ]
     for key, when in parts:
         for name, wanted in when.items():

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from msgspec.structs import replace
 
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Runbook, When
+from omnitui.runbook.schema import Resources, Runbook, When
 from omnitui.runbook.variables import items_of
 
 
@@ -25,15 +25,23 @@ def of_run(folder: Path, variables: Mapping[str, str]) -> Runbook:
 
 
 def narrow(runbook: Runbook, variables: Mapping[str, str]) -> Runbook:
-    """The runbook without phases, steps, workloads, metrics and assets that these variables leave out."""
+    """The runbook without the phases, steps, resources and so on that these variables leave out."""
     phases = (replace(p, steps=_kept(p.steps, variables)) for p in _kept(runbook.phases, variables))
     return replace(
         runbook,
+        resources=_together(runbook.resources, variables),
         phases=tuple(phase for phase in phases if phase.steps),
         workloads=_kept(runbook.workloads, variables),
         metrics=_kept(runbook.metrics, variables),
         assets=_kept(runbook.assets, variables),
     )
+
+
+def _together(resources: Resources, variables: Mapping[str, str]) -> Resources:
+    also = _kept(resources.also, variables)
+    gpus = dict.fromkeys(filter(None, (resources.gpus, *(one.gpus for one in also))))
+    ports = dict.fromkeys((*resources.ports, *(port for one in also for port in one.ports)))
+    return Resources(ports=tuple(ports), gpus=",".join(gpus))
 
 
 def _kept(parts: Iterable[_Part], variables: Mapping[str, str]) -> tuple[_Part, ...]:

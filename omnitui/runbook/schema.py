@@ -264,6 +264,8 @@ class Schedule(Part, frozen=True, kw_only=True):
 class Check(Part, frozen=True, kw_only=True):
     """A field of a result file that must have a value."""
 
+    file: str = ""
+    """Another file of the same workload, below the output folder; its own when empty."""
     path: str
     equals: str
 
@@ -332,11 +334,20 @@ class Reference(Part, frozen=True, kw_only=True):
     results: str
 
 
+class MoreResources(Part, frozen=True, kw_only=True):
+    """What only some runs need."""
+
+    when: When
+    ports: tuple[str, ...] = ()
+    gpus: str = ""
+
+
 class Resources(Part, frozen=True, kw_only=True):
     """What the run needs for itself on this host."""
 
     ports: tuple[str, ...] = ()
     gpus: str = ""
+    also: tuple[MoreResources, ...] = ()
 
 
 class Runbook(Part, frozen=True, kw_only=True):
@@ -367,6 +378,7 @@ TABLES: Mapping[str, tuple[type[Part], ...]] = {
     "environments": (Environment,),
     "servers": (Server,),
     "resources": (Resources,),
+    "also": (MoreResources,),
     "passes": (Passes,),
     "schedules": (Schedule,),
     "phases": (Phase,),

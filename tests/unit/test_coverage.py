@@ -268,3 +268,23 @@ def test_a_file_may_only_tell_how_many_samples_it_has(
         assert len(one.wrong) == len(wrong)
         assert all(reason in said for said, reason in zip(one.wrong, wrong, strict=True))
         assert isinstance(judge_coverage(found), Red if wrong else Green)
+
+
+@pytest.mark.parametrize(
+    ("speed", "age", "wrong"),
+    [
+        ({"failed": 0}, 1000.0, ()),
+        ({"failed": 1}, 1000.0, ("failed is 1 instead of 0",)),
+        (None, 1000.0, ("speed.json is missing",)),
+        ({"failed": 0}, 100.0, ("speed.json is older than this pass",)),
+    ],
+)
+def test_a_check_may_look_into_another_file(
+    read: Read, tmp_path: Path, speed: object, age: float, wrong: tuple[str, ...]
+) -> None:
+    check = Check(file="seed/speed.json", path="failed", equals="0")
+    two = Workload(id="two", title="Two", file="seed/run.json", rows="per_request", expect="3", checks=(check,))
+    if speed is not None:
+        (tmp_path / "seed" / "speed.json").write_text(json.dumps(speed))
+        os.utime(tmp_path / "seed" / "speed.json", (age, age))
+    assert read(GOOD, 500.0, two).wrong == wrong

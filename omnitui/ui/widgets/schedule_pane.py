@@ -17,7 +17,7 @@ from omnitui.runbook.narrow import narrow
 from omnitui.runbook.schema import Runbook, Schedule
 from omnitui.runbook.variables import items_of
 from omnitui.sanitise import plain
-from omnitui.supervise import refuse_shared_output
+from omnitui.supervise import refuse_series
 from omnitui.ui.schedule_texts import schedule_text
 
 _OWN = "\0own"
@@ -102,7 +102,7 @@ class SchedulePane(Vertical):
             picked = custom(self._base, self.order) if self._own else self._base
             self._show(picked, values, states)
             if whole:
-                refuse_shared_output(self._runbook, picked, values)
+                refuse_series(self._runbook, picked, values)
         except UsageError as error:
             self.refused = str(error)
         self.set_class(bool(self.refused), "-refused")

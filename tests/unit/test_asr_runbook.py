@@ -1,0 +1,262 @@
+"""The ASR runbook's own scripts: what they print decides whether a pass may be compared."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from omnitui.errors import UsageError
+from omnitui.plan import schedule_of
+from omnitui.runbook.load import load
+from omnitui.runbook.narrow import narrow
+from omnitui.runbook.schema import Command, Runbook
+from omnitui.supervise import refuse_series
+
+FOLDER = Path(__file__).parents[2] / "runbooks" / "asr"
+SCRIPTS = FOLDER / "scripts"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def book() -> Runbook:
+    return load(FOLDER)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run a script of the runbook in a folder of its own, with programs of its own before the real ones."""
+    (tmp_path / "bin").mkdir()
+
+    def running(script: str, *arguments: str, **values: str) -> "subprocess.CompletedProcess[str]":
+        env = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "RUNBOOK": str(FOLDER), **values}
+        argv = [sys.executable if script.endswith(".py") else "bash", str(SCRIPTS / script), *arguments]
+        return subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return running
+
+
+def program(folder: Path, name: str, lines: str) -> None:
+    file = folder / "bin" / name
+    file.write_text(f"#!/usr/bin/env bash\n{lines}\n")
+    file.chmod(0o755)
+
+
+def values(book: Runbook, **given: str) -> dict[str, str]:
+    return {name: one.default for name, one in book.variables.items() if one.default is not None} | given
+
+
+def last(done: "subprocess.CompletedProcess[str]") -> str:
+    return (done.stdout.splitlines() or [""])[-1]
+
+
+def test_a_pass_is_built_with_the_lines_of_its_series(book: Runbook) -> None:
+    steps = [step for phase in book.phases for step in phase.steps if step.id == "build"]
+    assert isinstance(steps[0], Command)
+    script = (SCRIPTS / "venv_of_commit.sh").read_text()
+    assert script.endswith("\n\n" + steps[0].run.lstrip("\n"))
+
+
+def test_one_model_leaves_the_others_out(book: Runbook) -> None:
+    seen = narrow(book, values(book, MODELS="qwen3"))
+    assert [one.id for one in seen.workloads] == ["qwen3.en", "qwen3.zh"]
+    assert [one.id for one in seen.assets] == ["seedtts", "qwen3"]
+    assert {one.id.partition(".")[0] for one in seen.metrics} == {"qwen3"}
+    assert not {"whisper", "fun", "moss_td", "ci"} & {phase.id for phase in seen.phases}
+
+
+@pytest.mark.parametrize(
+    ("parts", "where", "gpus", "ports"),
+    [
+        ("measure", "docker", "${GPU}", ()),
+        ("measure", "local", "${GPU}", ("8000",)),
+        ("measure,ci", "docker", "${GPU},${CI_GPUS}", ()),
+        ("ci", "docker", "${CI_GPUS}", ()),
+    ],
+)
+def test_a_run_claims_what_it_needs(
+    book: Runbook, parts: str, where: str, gpus: str, ports: tuple[str, ...]
+) -> None:
+    seen = narrow(book, values(book, PARTS=parts, WHERE=where)).resources
+    assert (seen.gpus, seen.ports) == (gpus, ports)
+
+
+def test_two_commits_alternate(book: Runbook) -> None:
+    order = schedule_of(book, "two-commits").order
+    assert [one for one in order if not one.endswith("warm")] == ["a/1", "b/1", "b/2", "a/2", "a/3", "b/3"]
+    assert order[:2] == ("a/warm", "b/warm")
+
+
+def test_a_second_commit_that_is_missing_is_told_before_the_run(book: Runbook) -> None:
+    two = schedule_of(book, "two-commits")
+    with pytest.raises(UsageError, match=r"series b takes COMMIT from \$\{COMMIT_B\}: COMMIT=: must match"):
+        refuse_series(book, two, values(book))
+    refuse_series(book, two, values(book, COMMIT_B="pull/7/head"))
+    with pytest.raises(UsageError, match="passes a/warm and b/warm would share the output folder"):
+        refuse_series(book, two, values(book, COMMIT_B="pull/7/head", NAME_A="b"))
+
+
+def frozen(folder: Path, text: str) -> str:
+    out = folder / "out"
+    out.mkdir(exist_ok=True)
+    (out / "freeze.txt").write_text(text)
+    return str(out)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed", "word", "status"),
+    [
+        ("torch==2.9\n", "no", "FREEZE_SAME", 0),
+        ("torch==2.8\n", "no", "FREEZE_DIFFERS", 1),
+        ("torch==2.8\n", "yes", "FREEZE_DIFFERS_ON_PURPOSE", 0),
+        ("", "no", "FREEZE_DIFFERS", 1),
+    ],
+)
+def test_packages_are_compared_with_every_other_pass(
+    tmp_path: Path, run: Run, text: str, allowed: str, word: str, status: int
+) -> None:
+    about = {"RUN_DIR": str(tmp_path), "SERIES": "a", "FREEZE_MAY_DIFFER": allowed}
+    first = run("same_freeze.sh", OUT=frozen(tmp_path, "torch==2.9\n"), PASS="warm", **about)
+    assert last(first) == "FREEZE_SAME"
+    done = run("same_freeze.sh", OUT=frozen(tmp_path, text), PASS="1", **about)
+    assert (last(done), done.returncode) == (word, status)
+    assert ("-torch==2.9" in done.stdout) is (text != "torch==2.9\n")
+
+
+def test_a_pass_that_is_redone_replaces_its_own_list(tmp_path: Path, run: Run) -> None:
+    about = {"RUN_DIR": str(tmp_path), "SERIES": "a", "PASS": "1", "FREEZE_MAY_DIFFER": "no"}
+    run("same_freeze.sh", OUT=frozen(tmp_path, "torch==2.8\n"), **about)
+    assert last(run("same_freeze.sh", OUT=frozen(tmp_path, "torch==2.9\n"), **about)) == "FREEZE_SAME"
+
+
+@pytest.mark.parametrize(
+    ("lines", "token", "word"),
+    [
+        ("echo loaded", "hf_x", "DATASET_LOADED"),
+        (
+            "echo \"datasets.exceptions.DatasetNotFoundError: Dataset 'x' doesn't exist\" >&2; exit 1",
+            "hf_x",
+            "NO_ACCESS",
+        ),
+        ("echo '403 Client Error: Forbidden for url' >&2; exit 1", "", "NO_ACCESS"),
+        ("echo 'ConnectionError: 401 of 4010 rows' >&2; exit 1", "hf_x", "ConnectionError: 401 of 4010 rows"),
+    ],
+)
+def test_a_token_without_access_is_told_apart(tmp_path: Path, run: Run, lines: str, token: str, word: str) -> None:
+    program(tmp_path, "load", lines)
+    done = run("with_access.sh", "load", HF_TOKEN=token)
+    assert last(done) == word
+    assert (done.returncode == 0) is (word == "DATASET_LOADED")
+    assert ("there is no HF_TOKEN" in done.stdout) is (word == "NO_ACCESS" and not token)
+
+
+FAKE_DATASETS = """
+import os
+class Loaded:
+    _fingerprint = os.environ["ROWS"]
+def load_dataset(repo, split):
+    return Loaded()
+"""
+FAKE_HUB = """
+class Info:
+    sha = "f" * 40
+class HfApi:
+    def dataset_info(self, repo):
+        return Info()
+"""
+
+
+def test_fingerprints_are_recorded_compared_and_kept(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "datasets.py").write_text(FAKE_DATASETS)
+    (tmp_path / "huggingface_hub.py").write_text(FAKE_HUB)
+    file = tmp_path / "results" / "moss.txt"
+    at = {"PYTHONPATH": str(tmp_path)}
+    assert run("private_data.py", "compare", str(file), ROWS="a1", **at).returncode == 1
+    assert last(run("private_data.py", "record", str(file), ROWS="a1", **at)) == "FINGERPRINTS_RECORDED"
+    lines = file.read_text().splitlines()
+    assert lines[0] == f"zhaochenyang20/movies800time remote_head={'f' * 40} loaded_fingerprint=a1"
+    assert len(lines) == 3
+    assert last(run("private_data.py", "compare", str(file), ROWS="a1", **at)) == "FINGERPRINTS_SAME"
+    assert run("private_data.py", "compare", str(file), ROWS="b2", **at).returncode == 1
+    again = run("private_data.py", "record", str(file), ROWS="b2", **at)
+    assert "loaded_fingerprint was a1: not comparable" in again.stdout
+    assert "loaded_fingerprint=a1" in (file.parent / "moss-earlier-1.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("cards", "word", "status"), [(1, "ONE_GPU", 0), (2, "2 GPUs here, not 1", 1), (0, "0 GPUs here, not 1", 1)]
+)
+def test_gpus_are_counted(tmp_path: Path, run: Run, cards: int, word: str, status: int) -> None:
+    shown = "\n".join(f"GPU {n}: NVIDIA H100 (UUID: GPU-{n})" for n in range(cards))
+    program(tmp_path, "nvidia-smi", f"echo '{shown}'")
+    done = run("gpus_seen.sh", "1", "ONE_GPU")
+    assert (last(done), done.returncode) == (word, status)
+
+
+@pytest.mark.parametrize(
+    ("pair", "parts", "bench", "word"),
+    [
+        ("2,3", "measure,ci", True, "PAIR_OK"),
+        ("0,1", "measure,ci", True, "PAIR_REFUSED"),
+        ("0,1", "ci", True, "PAIR_REFUSED"),
+        ("0,1", "ci", False, "PAIR_OK"),
+        ("2,GPU-2", "ci", False, "PAIR_REFUSED"),
+    ],
+)
+def test_the_pair_is_apart_from_the_gpu_under_test(
+    tmp_path: Path, run: Run, pair: str, parts: str, bench: bool, word: str
+) -> None:
+    program(tmp_path, "nvidia-smi", 'echo "GPU-${2#GPU-}"')
+    program(tmp_path, "docker", "true" if bench else "exit 1")
+    assert last(run("ci_pair.sh", CI_GPUS=pair, PARTS=parts, GPU="0")) == word
+
+
+def git(folder: Path, *arguments: str) -> str:
+    about = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-C", str(folder)]
+    return subprocess.run(["git", *about, *arguments], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A clone, as the working folder, of a repository with one commit and one pull request."""
+    origin = tmp_path / "origin"
+    git(tmp_path, "init", "-q", "-b", "main", str(origin))
+    (origin / "file").write_text("one\n")
+    git(origin, "add", "file")
+    git(origin, "commit", "-q", "-m", "one")
+    git(origin, "commit", "-q", "--allow-empty", "-m", "two")
+    git(origin, "update-ref", "refs/pull/7/head", "main")
+    git(origin, "reset", "-q", "--hard", "HEAD~1")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "remote", "add", "origin", str(origin))
+    git(tmp_path, "fetch", "-q", "origin")
+    git(tmp_path, "checkout", "-q", "--detach", "origin/main")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("commit", "ref"), [("origin/main", "main"), ("pull/7/head", "refs/pull/7/head")])
+def test_a_commit_is_looked_up_once(checkout: Path, run: Run, commit: str, ref: str) -> None:
+    handed = checkout / "handed"
+    done = run("hand_on_commit.sh", commit, "", OMNITUI_ENV=str(handed))
+    sha = git(checkout / "origin", "rev-parse", ref)
+    assert last(done) == f"COMMIT_SHA {sha}"
+    assert handed.read_text().splitlines() == [f"COMMIT_SHA={sha}", f"SHORT={sha[:7]}"]
+
+
+def test_a_commit_that_is_not_there_is_told_before_anything_is_built(checkout: Path, run: Run) -> None:
+    done = run("hand_on_commit.sh", "origin/main", "nowhere", OMNITUI_ENV=str(checkout / "handed"))
+    assert (last(done), done.returncode) == ("NO_SUCH_COMMIT", 1)
+
+
+def test_a_venv_is_that_of_commit_and_image(checkout: Path, run: Run) -> None:
+    sha = git(checkout, "rev-parse", "HEAD")
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    python = checkout / ".venv" / "bin" / "python"
+    python.touch(mode=0o755)
+    (checkout / ".venv" / "built-for").write_text(f"{sha} image\n")
+    assert last(run("built_for_commit.sh", COMMIT_SHA=sha, IMAGE="image")) == "VENV_OF_COMMIT"
+    assert run("built_for_commit.sh", COMMIT_SHA=sha, IMAGE="other").returncode == 1
+    assert run("built_for_commit.sh", COMMIT_SHA="0" * 40, IMAGE="image").returncode == 1
+    (checkout / "file").write_text("changed\n")
+    assert last(run("built_for_commit.sh", COMMIT_SHA=sha, IMAGE="image")) == "CHECKOUT_CHANGED"
