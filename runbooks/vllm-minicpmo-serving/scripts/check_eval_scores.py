@@ -1,0 +1,69 @@
+"""Whether Omni-DuplexEval scores are complete: one for each response, read from the judge, all in the summary.
+
+The summary takes an answer of the judge that could not be read for a 0: no score is no zero.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from check_eval_responses import read_json, responses_of
+from serving_said import last_object, say
+
+
+def unread_of(score: Any) -> int:
+    """How many answers of the judge this score lacks."""
+    if not isinstance(score, dict):
+        return 1
+    missing = 0
+    if isinstance(temporal := score.get("temporal"), dict):
+        rows = [row for row in temporal.get("sentences", ()) if not row.get("error")]
+        missing += sum("temporal_score" not in row or "is_relevant" not in row for row in rows)
+        content = score.get("content")
+        missing += not (isinstance(content, dict) and "content_score" in content)
+    if isinstance(reminder := score.get("pr"), dict):
+        missing += sum("success_score" not in row for row in reminder.get("events", ()))
+    return missing
+
+
+def numbers_in(value: Any) -> Iterator[float]:
+    """Every number of a JSON value."""
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from numbers_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from numbers_in(one)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield float(value)
+
+
+def score_problems(responses: int, scores: Sequence[Any], summary: Mapping[str, Any] | None) -> list[str]:
+    """Why the scores are not whole, or the summary is not of them."""
+    problems = []
+    if not scores or len(scores) != responses:
+        problems.append(f"{len(scores)} scores for {responses} responses")
+    if unread := sum(map(unread_of, scores)):
+        problems.append(f"{unread} answers of the judge could not be read, and the summary counts them as 0")
+    if not summary:
+        return [*problems, "no summary was printed"]
+    if summary.get("samples", len(scores)) != len(scores):
+        problems.append(f"the summary is over {summary['samples']} samples, there are {len(scores)} scores")
+    if not all(map(math.isfinite, numbers_in(summary))):
+        problems.append("the summary has a number that is not finite")
+    return problems
+
+
+def main(response_root: Path, score_root: Path, printed: Path) -> int:
+    """Judge the scores below a folder and the summary that was printed over them."""
+    scores = [read_json(path) for path in responses_of(score_root)]
+    summary = last_object(printed.read_text(encoding="utf-8", errors="replace"))
+    return say("SCORES", score_problems(len(responses_of(response_root)), scores, summary))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:4])))
