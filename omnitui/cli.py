@@ -288,6 +288,29 @@ def skip(
 
 
 @app.command()
+def remedy(
+    run: GivenRun,
+    step: Annotated[str, typer.Argument(help="The step that is red.")],
+    number: Annotated[int | None, typer.Argument(help="Which of its remedies to take.")] = None,
+) -> int:
+    """List what the page says to do when a step is red, or do it: its command runs where the step does."""
+    from omnitui import remedies  # noqa: PLC0415 - brings what only a runner needs
+
+    folder = store.find(run)
+    if number is None:
+        planned, found = remedies.offered(folder, step)
+        for index, one in enumerate(found, 1):
+            say(f"{index}. {one.say}" + "".join(f"\n     {line}" for line in one.run.strip().splitlines()))
+        if not found:
+            say(f"“{planned.step.title}” has no remedies.")
+        return 0
+    secrets = _secrets(store.read(folder), {})
+    status = remedies.take(folder, step, number, secrets, say)
+    say(f"exit status {status}; go on with: omnitui resume {folder.name}")
+    return 0 if status == 0 else 1
+
+
+@app.command()
 def results(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[RUN]...", help="Runs; the newest when left out.")

@@ -135,6 +135,9 @@ class Teller:
         question = event["set"]["steps"][event["step"]]["status"]["question"]
         self.say(f"  ? {plain(question)}")
 
+    def _on_remedy_taken(self, event: dict[str, Any]) -> None:
+        self.say(f"  → {event['step']}: {plain(event['remedy'])} (exit status {event['exit']})")
+
     def _on_stragglers(self, event: dict[str, Any]) -> None:
         self.say(f"  ! stopped {event['stopped']} processes that steps had left behind")
 

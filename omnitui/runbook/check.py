@@ -9,6 +9,7 @@ from pathlib import Path
 
 from omnitui.errors import RunbookError
 from omnitui.runbook.load import FILE, load
+from omnitui.runbook.remedies import remedies_of
 from omnitui.runbook.schema import (
     ENTRY,
     AssetsCached,
@@ -20,6 +21,7 @@ from omnitui.runbook.schema import (
     Output,
     Part,
     Phase,
+    Remedy,
     Runbook,
     Schedule,
     Serve,
@@ -286,12 +288,18 @@ def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Probl
     scripts = [("run", step.run)] if isinstance(step, Command | Serve) else []
     if isinstance(step, Command) and step.satisfied_by:
         scripts.append(("satisfied_by.run", step.satisfied_by.run))
+    scripts += [("remedies.run", remedy.run) for remedy in _remedies(runbook, step)]
     for field, text in scripts:
         yield from script_problems(f"{at}.{field}", text)
         for name in _SCRIPT.findall(text):
             if not (folder / name).exists():
                 yield f"{at}.{field}", f"there is no {name} in the runbook's folder"
     yield from _gates(runbook, step, at)
+
+
+def _remedies(runbook: Runbook, step: Step) -> tuple[Remedy, ...]:
+    known = not isinstance(step, Serve) or step.server in runbook.servers
+    return remedies_of(runbook, step) if known else ()
 
 
 def _gates(runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:

@@ -75,6 +75,9 @@ class Remedy(Part, frozen=True, kw_only=True):
 
     say: str
     run: str = ""
+    """A command that the operator may have run, in the step's place and environment."""
+    place: Literal["", "host"] = ""
+    """`host`: the command runs there, with nothing added; what hangs may be the step's own container."""
 
 
 class Output(Part, tag="output", tag_field="gate", kw_only=True, frozen=True):
