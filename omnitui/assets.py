@@ -143,6 +143,16 @@ def said(found: Found) -> str:
             assert_never(found.state)
 
 
-def is_fetchable(found: Found) -> bool:
-    """Whether a download may change anything."""
-    return not isinstance(found.state, Cached)
+def sign(state: State) -> tuple[str, str]:
+    """A symbol and a word for a state: its colour is never the only sign."""
+    return _SIGNS[type(state)]
+
+
+_SIGNS: Mapping[type, tuple[str, str]] = {
+    Cached: ("✔", "cached"),
+    OtherRevision: ("≠", "other revision"),
+    Partial: ("◐", "partial"),
+    OtherMain: ("≠", "refs/main"),
+    Absent: ("○", "missing"),
+    Unread: ("◌", "unknown"),
+}

@@ -14,7 +14,7 @@ from typing import Annotated, cast
 
 import typer
 
-from omnitui import __version__, cpu_groups, decisions, headless, preflight, store, supervise
+from omnitui import __version__, cpu_groups, decisions, headless, preflight, provision, store, supervise
 from omnitui.errors import Blocked, OmniError, UsageError
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
@@ -373,6 +373,31 @@ def cpu_groups_verb(
     """Print the CPUs of a GPU pair: whole cores on each GPU's NUMA node, without cores 0 and 1."""
     found = cpu_groups.cpu_lists(*read_topology(), (gpu_a, gpu_b), cores)
     say("\n".join(f"{name}={cpus}" for name, cpus in found.items()))
+
+
+@app.command()
+def assets(
+    runbook: Annotated[str, typer.Argument(help="A runbook's id or its folder.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Which to download; all.")] = None,
+    given: Annotated[list[str], typer.Option("--set", metavar="K=V", help="Set a variable.")] = [],  # noqa: B006
+    download: Annotated[
+        bool, typer.Option("--download", help="Bring what is not there, at its revision.")
+    ] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="Count the rows of the data sets, and note them.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Show which pinned models and data sets are cached, whole, at their revisions; or download them."""
+    if ids and not download:
+        raise UsageError(f"{ids[0]}: assets are named to be downloaded, with --download")
+    quiet = (lambda _: None) if as_json else say
+    found = provision.look(runbook, _pairs(given))
+    code = 0
+    if download:
+        code = provision.bring(found.shelf, provision.chosen(found, ids or []), quiet)
+        found = provision.look(runbook, _pairs(given))
+    counted = provision.tell_rows(found, quiet) if rows else []
+    say(provision.as_json(found, counted) if as_json else provision.table(found))
+    return code or int(not found.complete)
 
 
 @app.command()
