@@ -14,6 +14,7 @@ from omnitui.plan import Outcome, PlannedStep
 from omnitui.results.passes import stored
 from omnitui.results.statistics import summarize
 from omnitui.results.table import Format, render
+from omnitui.runbook.load import load
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
@@ -172,7 +173,17 @@ def report(snapshot: Snapshot, form: Format = "table") -> str:
     """The table over the passes of a run."""
     metrics = [(metric.id, metric.unit, metric.direction) for metric in snapshot.runbook.metrics]
     summaries = summarize(stored(snapshot.run, snapshot.state, snapshot.runbook), metrics)
-    return render(snapshot.run.name, snapshot.state.title, summaries, form)
+    table = render(snapshot.run.name, snapshot.state.title, summaries, form)
+    return "\n\n".join([table, *_not_measured(snapshot)]) if form in ("table", "md") else table
+
+
+def _not_measured(snapshot: Snapshot) -> list[str]:
+    """Workloads of the page that the run's variables leave out: its table is not that of the whole page."""
+    here = {workload.id for workload in snapshot.runbook.workloads}
+    missing = [one.id for one in load(snapshot.run.runbook).workloads if one.id not in here]
+    if not missing:
+        return []
+    return [f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete."]
 
 
 def is_complete(snapshot: Snapshot) -> bool:

@@ -90,6 +90,8 @@ def test_a_run_has_only_the_steps_that_its_values_leave(desk: Desk) -> None:
     # The model that was left out is missing neither from the coverage nor from the table.
     (series,) = json.loads(desk.omnitui("results", folder.name, "--json").out)["series"]
     assert [row["metric"] for row in series["rows"]] == ["qwen3.wer"]
+    # Nor does the table pass for that of the whole page.
+    assert "Not measured: fun. Coverage of the whole page is incomplete." in told.out
 
 
 @pytest.mark.parametrize(
