@@ -201,6 +201,64 @@ def _watch(run: RunFolder, *, plain: bool, detach: bool, offset: int = 0, told: 
 
 
 @app.command()
+def rehearse(
+    runbook: Annotated[str | None, typer.Argument(help="A runbook's id or its folder.")] = None,
+    given: Annotated[list[str], typer.Option("--set", metavar="K=V", help="Set a variable.")] = [],  # noqa: B006
+    schedule: Annotated[
+        str | None, typer.Option(help="Which order of passes; the runbook's first by default.")
+    ] = None,
+    order: Annotated[str, typer.Option(metavar="S/P,...", help="Your own order of passes.")] = "",
+    fault: Annotated[str | None, typer.Option(help="What to break on purpose; `none` to lift it.")] = None,
+    again: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Take up a rehearsal in its sandbox.")
+    ] = None,
+    at: Annotated[
+        Where | None, typer.Option(help="Go on at the failed step, or from the start of its pass.")
+    ] = None,
+    plain: Headless = False,
+    yes: Yes = False,
+    list_faults: Annotated[bool, typer.Option("--list-faults", help="Say what can be broken.")] = False,
+) -> int:
+    """Run a real runbook against stand-ins, in a sandbox: to learn the page, or to see how it breaks."""
+    from omnitui.rehearsal import faults, rehearse, sandbox  # noqa: PLC0415 - only this verb needs them
+
+    if list_faults:
+        for name, one in faults.FAULTS.items():
+            say(f"{name:<16} {one.breaks}; ends red at {one.ends}")
+        return 0
+    if sandbox.sandbox_of():
+        return _rehearse_inside(store.find(again), plain=plain, yes=yes, at=at)
+    if (runbook is None) == (again is None):
+        raise UsageError("name a runbook, or --resume with a rehearsal")
+    if again is not None:
+        folder = store.find(again)
+        if not store.read(folder).rehearsal:
+            raise UsageError(f"run {folder.name} is no rehearsal; go on with: omnitui resume {folder.name}")
+        if fault is not None:
+            rehearse.set_fault(folder, fault)
+    else:
+        values = _pairs(given)
+        for name, variable in _loaded(runbook or "").variables.items():
+            if variable.secret:
+                values.pop(name, None)
+        folder = rehearse.begin(runbook or "", values, schedule, items_of(order), fault or rehearse.NONE)
+    flags = ["--headless"] * plain + ["--yes"] * yes + (["--at", at.value] if at else [])
+    return rehearse.enter(folder, flags)
+
+
+def _rehearse_inside(folder: RunFolder, *, plain: bool, yes: bool, at: Where | None) -> int:
+    from omnitui.rehearsal import rehearse  # noqa: PLC0415
+
+    rehearse.inside()
+    where = {None: None, Where.step: "place", Where.start: "start"}[at]
+    state = store.read(folder)
+    offset = _journal_size(folder) if state.steps else 0
+    if take(folder).outcome != "complete":
+        supervise.start(folder, _secrets(state, {}), yes=yes, where=where)
+    return _watch(folder, plain=plain, detach=False, offset=offset)
+
+
+@app.command()
 def attach(run: Run = None, plain: Headless = False) -> int:
     """Watch a run: its Run screen, or its story in plain lines."""
     return _watch(store.find(run), plain=plain, detach=False)

@@ -87,7 +87,10 @@ class Teller:
         return self._steps.get(str(event.get("step")))
 
     def _on_created(self, event: dict[str, Any]) -> None:
-        self.say(f"Run {event['set']['run']} · {event['set']['title']}")
+        rehearsed = event["set"].get("rehearsal", False)
+        self.say(f"{'REHEARSAL' if rehearsed else 'Run'} {event['set']['run']} · {event['set']['title']}")
+        if rehearsed:
+            self.say("  Its programs are stand-ins: no number here is a measurement.")
 
     def _on_runner_started(self, event: dict[str, Any]) -> None:
         for line in event["lines"] if tuple(event["lines"]) != self.told else ():
@@ -165,7 +168,7 @@ class Teller:
                 self.say(f"  | {line}")
             if snapshot.outcome == "asking":
                 self.say(f"Say yes with: omnitui confirm {name}")
-            self.say(f"Go on with: omnitui resume {name}")
+            self.say(f"Go on with: omnitui {'rehearse --resume' if snapshot.state.rehearsal else 'resume'} {name}")
         return EXIT[snapshot.outcome]
 
 

@@ -15,6 +15,8 @@ RUN_WIDE = "_"
 """Stands in a step's id for the series or the pass that the step does not belong to."""
 MARKER = "OMNITUI_JOB"
 """The environment variable by which a job's processes are known even in sessions of their own."""
+REHEARSAL = "OMNITUI_REHEARSAL"
+"""The environment variable that names the rehearsal in whose sandbox a process is."""
 
 
 def marker(run: str, step_id: str, attempt: int) -> str:
@@ -152,6 +154,8 @@ class RunState(Value, frozen=True, kw_only=True):
     """Names only: values never reach the disk."""
     source: str = ""
     """The folder that the runbook was taken from."""
+    rehearsal: bool = False
+    """Its programs are stand-ins: its numbers are no measurements, and never beside real ones."""
     handed: Mapping[str, Mapping[str, str]] = {}
     """What steps handed on, by scope: `_/_` the run, `series/_` or `series/pass`."""
     steps: Mapping[str, StepRecord] = {}

@@ -12,9 +12,9 @@ from secrets import token_hex
 
 from omnitui import errors, store
 from omnitui.decisions import NOTHING, stop_left_overs
-from omnitui.errors import OmniError, StoreError, UsageError
+from omnitui.errors import Blocked, OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
-from omnitui.model import MARKER, SCHEMA, RunState
+from omnitui.model import MARKER, REHEARSAL, SCHEMA, RunState
 from omnitui.plan import custom, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
@@ -27,7 +27,14 @@ SHELL_CPUS = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinit
 """The CPUs of the operator's shell, before anything of ours moves away: what runners and jobs are given."""
 
 
-def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: Sequence[str] = ()) -> RunFolder:
+def make_run(
+    name: str,
+    given: Mapping[str, str],
+    schedule: str | None,
+    order: Sequence[str] = (),
+    *,
+    rehearsal: bool = False,
+) -> RunFolder:
     """Make a new run of a runbook; `order` is the operator's own, in place of the schedule's.
 
     Raises `UsageError` or `RunbookError`; nothing runs yet.
@@ -58,6 +65,7 @@ def make_run(name: str, given: Mapping[str, str], schedule: str | None, order: S
         series=picked.series,
         secrets=secret_names(runbook),
         source=str(folder),
+        rehearsal=rehearsal,
     )
     return store.create(state, folder, load.files_of(folder))
 
@@ -96,6 +104,7 @@ def start(
 
     `where` is "place" or "start" to override where an interrupted pass resumes.
     """
+    _refuse_other_world(run)
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
     argv = [sys.executable, "-m", "omnitui.runner", str(run.path), "--handoff", str(writing)]
@@ -123,6 +132,15 @@ def start(
         return _handed_off(run, child, reading)
     finally:
         os.close(reading)
+
+
+def _refuse_other_world(run: RunFolder) -> None:
+    """A rehearsal outside of its sandbox would do for real what was only rehearsed, and the other way round."""
+    rehearsed = store.read(run).rehearsal
+    if rehearsed and not os.environ.get(REHEARSAL):
+        raise Blocked(f"run {run.name} is a rehearsal; go on with: omnitui rehearse --resume {run.name}")
+    if not rehearsed and os.environ.get(REHEARSAL):
+        raise Blocked(f"run {run.name} is real, and this is the sandbox of a rehearsal; leave it first")
 
 
 _CHILDREN: list["subprocess.Popen[bytes]"] = []

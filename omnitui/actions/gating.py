@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from omnitui.actions.context import Context, StopAsked
+from omnitui.actions.patience import patience_s
 from omnitui.actions.watching import POLL_S
 from omnitui.assets import AssetsReading, wanted_of
 from omnitui.errors import OmniError
@@ -141,7 +142,7 @@ async def _verdict(world: World, gate: Gate, waited_s: float) -> Verdict:
     probe = PROBES[type(gate)]
     reading = await asyncio.to_thread(probe, world, gate) if isinstance(gate, _SLOW) else probe(world, gate)
     verdict = judge(gate, reading)
-    limit_s = gate.timeout_s if isinstance(gate, PortFree | GpuFree) else 0.0
+    limit_s = patience_s(gate.timeout_s) if isinstance(gate, PortFree | GpuFree) else 0.0
     if isinstance(verdict, Unknown) and waited_s >= limit_s:
         return Red(f"{verdict.reason} (waited {waited_s:.0f} s)")
     return verdict

@@ -6,6 +6,7 @@ import time
 from omnitui.actions.context import Context, Result, RunningServer, StopAsked, failed, passed
 from omnitui.actions.gating import decide
 from omnitui.actions.health import Health, HealthNews
+from omnitui.actions.patience import patience_s
 from omnitui.actions.watching import follow, keep_leaks
 from omnitui.gates import Green, Red, Unknown, Verdict, judge_ready, who
 from omnitui.jobs.job import Job, start
@@ -85,7 +86,8 @@ async def _note_leaks(ctx: Context, job: Job) -> None:
 async def _until_ready(
     ctx: Context, planned: PlannedStep, server: RunningServer, health: Health, spec: Server, model: str
 ) -> Verdict:
-    until = time.monotonic() + spec.timeout_s
+    limit_s = patience_s(spec.timeout_s)
+    until = time.monotonic() + limit_s
     stopping = asyncio.create_task(ctx.stop_asked.wait())
     news = HealthNews(health)
     try:
@@ -95,7 +97,7 @@ async def _until_ready(
                 raise StopAsked
             verdict = judge_ready(spec, model, health.dead() if server.ended.done() else reading)
             if isinstance(verdict, Unknown) and time.monotonic() >= until:
-                verdict = Red(f"{verdict.reason} (waited {spec.timeout_s:.0f} s)")
+                verdict = Red(f"{verdict.reason} (waited {limit_s:.0f} s)")
             if ctx.board.show(planned.id, spec.word, verdict):
                 ctx.owned.commit("gate", step=planned.id, word=spec.word, verdict=verdict)
             if not isinstance(verdict, Unknown):

@@ -29,6 +29,8 @@ class PassResult(Struct, frozen=True):
     marks: tuple[str, ...] = ()
     """Why it is left out of the averages though its files are complete."""
     rates: tuple[int, ...] = ()
+    rehearsal: bool = False
+    """Its programs were stand-ins; such a pass is never beside a real one."""
 
     @property
     def left_out(self) -> str:
@@ -80,7 +82,7 @@ def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult
             found.append(PassResult(series, label, scored, False, {}, ("not collected",) * scored, marks))
         except (OSError, msgspec.MsgspecError) as error:
             found.append(PassResult(series, label, scored, False, {}, (f"metrics.json: {error}",), marks))
-    return found
+    return [msgspec.structs.replace(one, rehearsal=state.rehearsal) for one in found]
 
 
 def _judged(result: PassResult, plan: Plan, state: RunState) -> PassResult:

@@ -24,6 +24,7 @@ def provenance(state: RunState, scope: str) -> dict[str, Any]:
         "variables": dict(state.variables),
         "handed": {key: dict(value) for key, value in state.handed.items()},
         "edited_steps": edited,
+        **({"rehearsal": True} if state.rehearsal else {}),
         "host": {
             "name": platform.node(),
             "kernel": platform.release(),

@@ -27,6 +27,8 @@ class Summary(Struct, frozen=True):
     rows: tuple[Row, ...]
     averaged: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
+    rehearsal: bool = False
+    """Over rehearsed passes: stand-ins made its figures up."""
 
     @property
     def complete(self) -> bool:
@@ -35,14 +37,17 @@ class Summary(Struct, frozen=True):
 
 
 def summarize(passes: Sequence[PassResult], metrics: Sequence[tuple[str, str, str]]) -> tuple[Summary, ...]:
-    """One summary for each series, in the order of their first pass; `metrics` are (id, unit, direction)."""
+    """One summary for each series, in the order of their first pass; `metrics` are (id, unit, direction).
+
+    Rehearsed passes of a series have a summary of their own: they are never averaged with real ones.
+    """
     found = []
-    for series in dict.fromkeys(one.series for one in passes):
-        mine = [one for one in passes if one.series == series]
+    for series, rehearsal in dict.fromkeys((one.series, one.rehearsal) for one in passes):
+        mine = [one for one in passes if (one.series, one.rehearsal) == (series, rehearsal)]
         good = [one for one in mine if one.complete and not one.left_out]
         rows = tuple(_row(metric, good) for metric in metrics)
         left_out = tuple((one.label, one.left_out) for one in mine if one not in good)
-        found.append(Summary(series, rows, tuple(one.label for one in good), left_out))
+        found.append(Summary(series, rows, tuple(one.label for one in good), left_out, rehearsal))
     return tuple(found)
 
 

@@ -10,6 +10,7 @@ import msgspec
 from omnitui.results.statistics import Row, Summary
 
 Format = Literal["table", "md", "csv", "json"]
+REHEARSAL = "REHEARSAL: stand-ins made these figures up; none is a measurement."
 
 
 def render(run: str, title: str, summaries: Sequence[Summary], form: Format) -> str:
@@ -20,9 +21,9 @@ def render(run: str, title: str, summaries: Sequence[Summary], form: Format) -> 
     if form == "csv":
         return _csv(run, summaries)
     text = _markdown if form == "md" else _text
-    return "\n\n".join(
-        [f"# {title} ({run})" if form == "md" else f"{title} · {run}", *(text(s) for s in summaries)]
-    )
+    head = f"# {title} ({run})" if form == "md" else f"{title} · {run}"
+    told = [REHEARSAL] if any(summary.rehearsal for summary in summaries) else []
+    return "\n\n".join([head, *told, *(text(s) for s in summaries)])
 
 
 def _with_complete(summary: Summary) -> dict[str, object]:
@@ -32,10 +33,10 @@ def _with_complete(summary: Summary) -> dict[str, object]:
 def _csv(run: str, summaries: Sequence[Summary]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["run", "series", "metric", "unit", "direction", "mean", "stdev", "n", "values"])
+    writer.writerow(["run", "series", "metric", "unit", "direction", "mean", "stdev", "n", "values", "rehearsal"])
     for summary in summaries:
         for row in summary.rows:
-            shown = [row.mean, row.stdev, len(row.values), " ".join(map(str, row.values))]
+            shown = [row.mean, row.stdev, len(row.values), " ".join(map(str, row.values)), str(summary.rehearsal).lower()]
             writer.writerow([run, summary.series, row.metric, row.unit, row.direction, *shown])
     return out.getvalue().rstrip("\n")
 
@@ -62,7 +63,8 @@ _HEAD = ["metric", "unit", "mean", "std dev", "values"]
 def _heading(summary: Summary) -> str:
     count = len(summary.averaged)
     names = ", ".join(summary.averaged) or "none"
-    return f"Series {summary.series}: {count} scored pass{'es' if count != 1 else ''} averaged ({names})"
+    name = f"{summary.series} (rehearsal)" if summary.rehearsal else summary.series
+    return f"Series {name}: {count} scored pass{'es' if count != 1 else ''} averaged ({names})"
 
 
 def _notes(summary: Summary) -> list[str]:

@@ -1,0 +1,7 @@
+# stand-in: "build" the router, and print where it is.
+set -e
+echo "stand-in prepare_rust_router.sh: nothing is built" >&2
+router=${OMNI_CI_HOME:-/root/omni_ci}/router
+printf '#!/bin/sh\n# stand-in router\n' > "$router"
+chmod +x "$router"
+echo "$router"

@@ -1,0 +1,1 @@
+"""Stand-ins for the benchmark clients: real requests, real files, made-up figures."""

@@ -1,0 +1,34 @@
+"""What a rehearsal can break on purpose: one row for each fault."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+
+class Fault(Struct, frozen=True):
+    """What breaks, and how the run must tell it."""
+
+    breaks: str
+    ends: str
+    """Where the run ends red, in words."""
+
+
+FAULTS: Mapping[str, Fault] = {
+    "server-dies": Fault(
+        "the server ends with a traceback while it starts", "its start, at once, with its last line"
+    ),
+    "slow-start": Fault("the server never becomes healthy", "its start, when its time is up"),
+    "port-taken": Fault("somebody else listens on the server's port", "the server's start, naming the other"),
+    "client-cut": Fault("the client is killed halfway", "the client, which left no whole result"),
+    "skipped-samples": Fault(
+        "the client leaves samples out and exits with 0", "the client's word, or the coverage"
+    ),
+    "nan-result": Fault("a score is NaN", "collecting: a metric that is no number"),
+    "memory-kept": Fault("GPU memory is not freed when the server is gone", "the stop, with GPU_FREE red"),
+    "disk-full": Fault("the disk that the results go to is full", "the step that writes there"),
+    "partial-download": Fault("a download ends early and says that all is well", "the look at what is cached"),
+    "wrong-commit": Fault("git checks out another commit and says that all is well", "the checkout's own check"),
+    "venv-stale": Fault("the environment is of other dependencies than the checkout", "VENV_OK or its like"),
+    "reboot": Fault("the container is stopped under a client", "the client: its job is gone"),
+}
+"""By name. `docs/rehearsal.md` tells them to operators; stand-ins ask `stage.fault()` for the name that is set."""

@@ -1,0 +1,131 @@
+"""Beginning a rehearsal, entering its sandbox, and leaving nothing behind when it is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from omnitui import store, supervise
+from omnitui.errors import Blocked, JobError, UsageError
+from omnitui.model import REHEARSAL
+from omnitui.places.local import Local, identity_of
+from omnitui.rehearsal import sandbox
+from omnitui.rehearsal.faults import FAULTS
+from omnitui.rehearsal.furnish import furnish
+from omnitui.rehearsal.sandbox import Sandbox
+from omnitui.rehearsal.stand_ins import docker
+from omnitui.runbook.narrow import of_run
+from omnitui.runbook.schema import Command, ContainerUp, Runbook
+from omnitui.runbook.variables import BUILT_IN, expand, resolved
+from omnitui.store import RunFolder
+
+NONE = "none"
+
+
+def begin(
+    name: str, given: Mapping[str, str], schedule: str | None, order: Sequence[str], fault: str = NONE
+) -> RunFolder:
+    """Make the run of a rehearsal and its sandbox. Raises `UsageError`, or `Blocked` where none can be made."""
+    _known(fault)
+    sandbox.check()
+    run = supervise.make_run(name, given, schedule, order, rehearsal=True)
+    place = sandbox.of_run(run)
+    furnish(place)
+    set_fault(run, fault)
+    return run
+
+
+def set_fault(run: RunFolder, fault: str) -> None:
+    """Break something from now on, or nothing (`none`)."""
+    _known(fault)
+    state = sandbox.of_run(run).state
+    before = (state / "fault").read_text() if (state / "fault").exists() else NONE
+    (state / "fault").write_text("" if fault == NONE else fault)
+    (state / "full-disk").write_text(_output_folder(run) if fault == "disk-full" else "")
+    if before == "reboot" and fault != before:
+        # The host is up again, and somebody has started the container.
+        (state / "start-again").touch()
+
+
+def _known(fault: str) -> None:
+    if fault != NONE and fault not in FAULTS:
+        near = get_close_matches(fault, FAULTS, n=1)
+        raise UsageError(f"no fault {fault!r}; {f'did you mean {near[0]}?' if near else ', '.join(FAULTS)}")
+
+
+def _output_folder(run: RunFolder) -> str:
+    """The folder of the host below which the passes leave their output, as far as it is known beforehand."""
+    state = store.read(run)
+    runbook = of_run(run.runbook, state.variables)
+    values = resolved(state.variables, {name: f"${{{name}}}" for name in BUILT_IN})
+    known = {name: f"${{{name}}}" for name in runbook.variables} | values
+    fixed = expand(runbook.passes.out, {**known, "SERIES": "${SERIES}", "PASS": "${PASS}"}).partition("$")[0]
+    folder = fixed.rpartition("/")[0]
+    for inside, outside in _mounts(runbook):
+        if folder == inside or folder.startswith(f"{inside}/"):
+            return expand(outside, known) + folder.removeprefix(inside)
+    return folder
+
+
+def _mounts(runbook: Runbook) -> list[tuple[str, str]]:
+    steps = (step for phase in runbook.phases for step in phase.steps if isinstance(step, Command))
+    gates = (gate for step in steps for gate in step.gates if isinstance(gate, ContainerUp))
+    return [pair for gate in gates for pair in gate.mounts.items()]
+
+
+def enter(run: RunFolder, arguments: Sequence[str]) -> int:
+    """Run `omnitui rehearse --resume RUN ARGUMENTS` in the sandbox of a rehearsal; its exit code."""
+    begun = sandbox.check()
+    place = sandbox.of_run(run)
+    if not place.root.is_dir():
+        raise UsageError(f"{place.path} is gone, and with it the rehearsal {run.name}; start another one")
+    if store.holder(run) is not None:
+        raise Blocked(f"the rehearsal {run.name} is at work already; watch it with: omnitui attach {run.name}")
+    clear(place)
+    command = [sys.executable, "-m", "omnitui", "rehearse", "--resume", run.name, *arguments]
+    state = store.read(run)
+    child = subprocess.Popen(
+        sandbox.argv(place, begun, command), env=sandbox.environment(place, state.secrets), cwd="/"
+    )
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return child.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if store.holder(run) is None:
+            clear(place)
+
+
+def inside() -> None:
+    """What is to be done first in a sandbox: the containers that were up are up again."""
+    place = sandbox.sandbox_of()
+    assert place is not None
+    again = place.state / "start-again"
+    if again.exists():
+        docker.start_all()
+        again.unlink()
+    docker.revive()
+
+
+def clear(place: Sandbox) -> None:
+    """End every process of a rehearsal, by its environment and its identity."""
+    host = Local()
+
+    def left() -> list[int]:
+        return [
+            process.pid
+            for process in host.processes()
+            if not process.zombie and (host.environ(process.pid) or {}).get(REHEARSAL) == str(place.path)
+        ]
+
+    until = time.monotonic() + 10.0
+    while (found := [pid for pid in left() if pid != os.getpid()]) and time.monotonic() < until:
+        for pid in found:
+            try:
+                host.signal(identity_of(pid), signal.SIGKILL)
+            except JobError:
+                continue
+        time.sleep(0.02)

@@ -1,0 +1,1 @@
+"""Stand-in for pip, in stand-in environments only."""
