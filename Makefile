@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 HEADLESS ?=
 
-.PHONY: help quickstart test long check lint types imports runbooks coverage bench screenshots snapshots clean
+.PHONY: help quickstart test long rehearsals check lint types imports runbooks coverage bench screenshots snapshots clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make check                  all that CI runs before its long part: lint, types, imports, tests"
 	@echo "make coverage               what the unit and screen tests reach"
 	@echo "make long                   CI's long part: slow tests and the quickstart benchmark"
+	@echo "make rehearsals             every runbook against stand-ins, and every fault; needs bubblewrap"
 	@echo "make bench                  speed and memory, as ratios within one run"
 	@echo "make screenshots            the pictures in screenshots/, from the real app"
 
@@ -41,11 +42,14 @@ quickstart: $(VENV)/.quickstart
 	@$(BIN)/omnitui $(if $(HEADLESS),run quickstart --headless --yes,open quickstart)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -m "not long and not rehearsal"
 
 long: $(VENV)/.dev
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -m "long and not rehearsal"
 	$(MAKE) quickstart HEADLESS=1
+
+rehearsals: $(VENV)/.dev
+	$(BIN)/python -m pytest -m rehearsal tests/rehearsals
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -36,7 +36,13 @@ def _csv(run: str, summaries: Sequence[Summary]) -> str:
     writer.writerow(["run", "series", "metric", "unit", "direction", "mean", "stdev", "n", "values", "rehearsal"])
     for summary in summaries:
         for row in summary.rows:
-            shown = [row.mean, row.stdev, len(row.values), " ".join(map(str, row.values)), str(summary.rehearsal).lower()]
+            shown = [
+                row.mean,
+                row.stdev,
+                len(row.values),
+                " ".join(map(str, row.values)),
+                str(summary.rehearsal).lower(),
+            ]
             writer.writerow([run, summary.series, row.metric, row.unit, row.direction, *shown])
     return out.getvalue().rstrip("\n")
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from omnitui import store
 from omnitui.cli import run_cli
 from omnitui.errors import Blocked

@@ -5,12 +5,12 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
-from tests.rehearsals.conftest import DATA, Told
-
 from omnitui import store
 from omnitui.cli import run_cli
 from omnitui.model import Failed, Passed
 from omnitui.rehearsal.faults import FAULTS
+
+from tests.rehearsals.conftest import DATA, Told
 
 pytestmark = [pytest.mark.rehearsal, pytest.mark.timeout(300)]
 RUNBOOK = str(DATA / "rehearsed")

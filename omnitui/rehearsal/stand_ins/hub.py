@@ -66,7 +66,8 @@ def _cached(folder: Path, repo: str, wanted: str) -> Path:
     ref = folder / "refs" / wanted
     commit = wanted if _COMMIT.fullmatch(wanted) else ref.read_text() if ref.exists() else ""
     found = folder / "snapshots" / commit
-    if not commit or not found.is_dir() or not all(path.exists() for path in found.rglob("*")):
+    cut = next((folder / "blobs").glob("*.incomplete"), None)
+    if not commit or not found.is_dir() or cut or not all(path.exists() for path in found.rglob("*")):
         raise LocalEntryNotFoundError(f"stand-in hub: {repo} at {wanted} is not whole in {folder.parent}")
     return found
 
