@@ -224,7 +224,8 @@ def rehearse(
 
     if list_faults:
         for name, one in faults.FAULTS.items():
-            say(f"{name:<16} {one.breaks}; ends red at {one.ends}")
+            of = f" ({one.page})" if one.page else ""
+            say(f"{name:<16} {one.breaks}; ends red at {one.ends}{of}")
         return 0
     if sandbox.sandbox_of():
         return _rehearse_inside(store.find(again), plain=plain, yes=yes, at=at)

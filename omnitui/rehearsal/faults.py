@@ -11,6 +11,8 @@ class Fault(Struct, frozen=True):
     breaks: str
     ends: str
     """Where the run ends red, in words."""
+    page: str = ""
+    """The runbook that it is of; empty for what any may meet."""
 
 
 FAULTS: Mapping[str, Fault] = {
@@ -30,5 +32,14 @@ FAULTS: Mapping[str, Fault] = {
     "wrong-commit": Fault("git checks out another commit and says that all is well", "the checkout's own check"),
     "venv-stale": Fault("the environment is of other dependencies than the checkout", "VENV_OK or its like"),
     "reboot": Fault("the container is stopped under a client", "the client: its job is gone"),
+    "no-access": Fault("the token cannot read the private data sets", "the download, with NO_ACCESS", page="asr"),
+    "freeze-differs": Fault(
+        "a package changes between two passes", "the comparison of freeze.txt, with the two lists", page="asr"
+    ),
+    "tokens-sent": Fault(
+        "the client sends max_new_tokens where the page says none",
+        "collecting: the check of its value",
+        page="asr",
+    ),
 }
 """By name. `docs/rehearsal.md` tells them to operators; stand-ins ask `stage.fault()` for the name that is set."""

@@ -70,7 +70,7 @@ ENDS = {
 
 
 def test_every_fault_is_tested() -> None:
-    assert ENDS.keys() == FAULTS.keys()
+    assert ENDS.keys() == {name for name, fault in FAULTS.items() if not fault.page}
 
 
 @pytest.mark.parametrize("fault", [name for name in ENDS if name != "reboot"])

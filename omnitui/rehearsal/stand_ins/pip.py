@@ -8,7 +8,7 @@ from omnitui.rehearsal.stand_ins import stage, venv
 def main(argv: list[str]) -> int:
     """`pip install`, `pip freeze`, `pip show`."""
     if argv[:1] in (["freeze"], ["list"]):
-        sys.stdout.write(venv.FREEZE)
+        sys.stdout.write(venv.freeze())
     elif argv[:1] == ["--version"]:
         sys.stdout.write("pip 0.0 (stand-in pip)\n")
     elif argv[:1] == ["show"]:

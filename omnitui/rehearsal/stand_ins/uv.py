@@ -18,7 +18,7 @@ def main(argv: list[str]) -> int:
         stage.say("uv", f"made a stand-in environment at {folder}")
         return 0
     if argv[:2] in (["pip", "freeze"], ["pip", "list"]):
-        sys.stdout.write(venv.FREEZE)
+        sys.stdout.write(venv.freeze())
         return 0
     stage.say("uv", f"installs nothing: {' '.join(argv)[:120]}")
     return 0

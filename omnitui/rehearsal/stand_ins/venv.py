@@ -10,8 +10,18 @@ from omnitui.rehearsal.stand_ins import stage
 
 FREEZE = "stand-in-package==1.0\n"
 """What every stand-in environment says is installed."""
+NEWER = "stand-in-package==1.1\n"
+"""The same, after somebody has installed something else."""
 PROGRAMS = ("sgl-omni", "vllm", "hf", "huggingface-cli")
 """Programs that an environment has beside its Python; they stand in the sandbox's own folder of programs, too."""
+
+
+def freeze() -> str:
+    """What is installed. Once it was read it becomes another one, if that is the fault that is set."""
+    read = stage.state() / "freeze-read"
+    newer = read.exists() and stage.fault() == "freeze-differs"
+    read.touch()
+    return NEWER if newer else FREEZE
 
 
 def make(folder: Path) -> None:
