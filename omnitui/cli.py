@@ -250,7 +250,7 @@ def rehearse(
 def _rehearse_inside(folder: RunFolder, *, plain: bool, yes: bool, at: Where | None) -> int:
     from omnitui.rehearsal import rehearse  # noqa: PLC0415
 
-    rehearse.inside()
+    rehearse.inside(folder)
     where = {None: None, Where.step: "place", Where.start: "start"}[at]
     state = store.read(folder)
     offset = _journal_size(folder) if state.steps else 0

@@ -12,15 +12,17 @@ from omnitui import store, supervise
 from omnitui.errors import Blocked, JobError, UsageError
 from omnitui.model import REHEARSAL
 from omnitui.places.local import Local, identity_of
+from omnitui.probes.gpu import wanted_of
 from omnitui.rehearsal import sandbox
 from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.furnish import furnish
 from omnitui.rehearsal.sandbox import Sandbox
-from omnitui.rehearsal.stand_ins import docker
+from omnitui.rehearsal.stand_ins import docker, occupier, stage
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Command, ContainerUp, Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, resolved
 from omnitui.store import RunFolder
+from omnitui.values import port_of
 
 NONE = "none"
 
@@ -58,16 +60,21 @@ def _known(fault: str) -> None:
 
 def _output_folder(run: RunFolder) -> str:
     """The folder of the host below which the passes leave their output, as far as it is known beforehand."""
-    state = store.read(run)
-    runbook = of_run(run.runbook, state.variables)
-    values = resolved(state.variables, {name: f"${{{name}}}" for name in BUILT_IN})
-    known = {name: f"${{{name}}}" for name in runbook.variables} | values
+    runbook, known = _known_values(run)
     fixed = expand(runbook.passes.out, {**known, "SERIES": "${SERIES}", "PASS": "${PASS}"}).partition("$")[0]
     folder = fixed.rpartition("/")[0]
     for inside, outside in _mounts(runbook):
         if folder == inside or folder.startswith(f"{inside}/"):
             return expand(outside, known) + folder.removeprefix(inside)
     return folder
+
+
+def _known_values(run: RunFolder) -> tuple[Runbook, dict[str, str]]:
+    """The runbook, and its variables as far as they are known before anything has run."""
+    state = store.read(run)
+    runbook = of_run(run.runbook, state.variables)
+    values = resolved(state.variables, {name: f"${{{name}}}" for name in BUILT_IN})
+    return runbook, {name: f"${{{name}}}" for name in runbook.variables} | values
 
 
 def _mounts(runbook: Runbook) -> list[tuple[str, str]]:
@@ -87,9 +94,8 @@ def enter(run: RunFolder, arguments: Sequence[str]) -> int:
     clear(place)
     command = [sys.executable, "-m", "omnitui", "rehearse", "--resume", run.name, *arguments]
     state = store.read(run)
-    child = subprocess.Popen(
-        sandbox.argv(place, begun, command), env=sandbox.environment(place, state.secrets), cwd="/"
-    )
+    env = sandbox.environment(place, state.secrets, _of_container(run))
+    child = subprocess.Popen(sandbox.argv(place, begun, command), env=env, cwd="/")
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return child.wait()
@@ -99,10 +105,25 @@ def enter(run: RunFolder, arguments: Sequence[str]) -> int:
             clear(place)
 
 
-def inside() -> None:
-    """What is to be done first in a sandbox: the containers that were up are up again."""
+def _of_container(run: RunFolder) -> dict[str, str]:
+    """Where OmniTUI itself is said to run in the container: what the page's `docker run` gives to that."""
+    state = store.read(run)
+    if state.variables.get("WHERE") != "local":
+        return {}
+    runbook, known = _known_values(run)
+    count = len(wanted_of(expand(runbook.resources.gpus, known))) or 1
+    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    return {"NVIDIA_VISIBLE_DEVICES": ",".join(map(str, range(count))), "BENCH_CPUS": cpus, "CI_CPUS": cpus}
+
+
+def inside(run: RunFolder) -> None:
+    """What is to be done first in a sandbox: containers that were up are up again, and a port may be taken."""
     place = sandbox.sandbox_of()
     assert place is not None
+    if stage.fault() == "port-taken":
+        runbook, known = _known_values(run)
+        for port in runbook.resources.ports:
+            occupier.start(port_of(port, known))
     again = place.state / "start-again"
     if again.exists():
         docker.start_all()

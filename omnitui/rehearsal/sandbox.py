@@ -145,8 +145,11 @@ def _full_disk(sandbox: Sandbox) -> list[str]:
     return ["--size", str(256 << 10), "--tmpfs", small] if small else []
 
 
-def environment(sandbox: Sandbox, secrets: Iterable[str]) -> dict[str, str]:
-    """The environment in the sandbox: little of the operator's, and nothing that leads out of it."""
+def environment(sandbox: Sandbox, secrets: Iterable[str], more: Mapping[str, str]) -> dict[str, str]:
+    """The environment in the sandbox: little of the operator's, and nothing that leads out of it.
+
+    A secret that the operator's environment lacks has a made-up value; `more` comes last.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     ours = package_root() / "omnitui" / "rehearsal" / "stand_ins" / "lib"
     paths = [str(ours), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -160,6 +163,7 @@ def environment(sandbox: Sandbox, secrets: Iterable[str]) -> dict[str, str]:
         "OMNITUI_LOCKS": str(sandbox.path / "locks"),
         REHEARSAL: str(sandbox.path),
         **{name: os.environ.get(name) or f"stand-in-{name.lower()}" for name in secrets},
+        **more,
     }
 
 

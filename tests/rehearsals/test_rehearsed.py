@@ -55,18 +55,20 @@ def test_a_commit_of_the_real_project_has_a_stand_in(rehearse: Rehearse) -> None
 ENDS = {
     "server-dies": ("main/run1/serve", "the server ended while starting (exit status 1)"),
     "slow-start": ("main/run1/serve", "nobody listens on port 8000 yet (waited 6 s)"),
-    "port-taken": ("main/run1/serve", "port 8000 is held by"),
+    "port-taken": ("main/run1/serve", "port 8000 is held by pid"),
     "client-cut": ("main/run1/client", "exit status 137"),
     "reboot": ("main/run1/client", ""),
     "skipped-samples": ("main/run1/collect", "summary.failed_requests is 3 instead of 0"),
-    "nan-result": ("main/run1/collect", "RUN_COMPLETE"),
+    "nan-result": ("main/run1/collect", "summary.utmos_mean is nan"),
     "memory-kept": ("main/run1/stop", "not below 1024 (waited 6 s)"),
-    "disk-full": ("main/run1/client", "exit status 1"),
+    "disk-full": ("main/run1/client", "No space left on device"),
     "partial-download": ("_/_/download", "DOWNLOADED not printed"),
-    "wrong-commit": ("main/run1/ready", "VENV_OK not printed"),
+    "wrong-commit": ("main/run1/ready", "HEAD is another commit"),
     "venv-stale": ("main/run1/ready", "VENV_OK not printed"),
 }
-"""Where the small runbook ends red, and words of the reason."""
+"""Where the small runbook ends red, and what is told then."""
+BEGIN_AGAIN = ("skipped-samples", "nan-result")
+"""What was measured stays wrong: only the whole pass can be green."""
 
 
 def test_every_fault_is_tested() -> None:
@@ -82,9 +84,10 @@ def test_a_fault_ends_red_where_it_must_and_is_green_once_lifted(rehearse: Rehea
     state = store.read(told.run)
     status = state.step(step).status
     assert isinstance(status, Failed), told.out
-    assert reason in status.reason
+    assert reason in told.out
     red = [name for name, record in state.steps.items() if not isinstance(record.status, Passed)]
     assert red == [step], told.out
 
-    again = rehearse("--resume", told.run.name, "--fault", "none")
+    at = ("--at", "start") if fault in BEGIN_AGAIN else ()
+    again = rehearse("--resume", told.run.name, "--fault", "none", *at)
     assert again.code == 0, again.out

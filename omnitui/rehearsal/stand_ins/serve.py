@@ -117,8 +117,6 @@ def serve(name: str, model: str, port: int, host: str = "127.0.0.1") -> int:
             )
             return 1
         time.sleep(SLOW_S if fault == "slow-start" else START_S)
-        if fault == "port-taken":
-            _occupy(port)
         _compile_cache()
         Answers.model = model
         server = ThreadingHTTPServer((host, port), Answers)
@@ -138,14 +136,6 @@ def _compile_cache() -> None:
         folder = Path(os.environ.get("TORCHINDUCTOR_CACHE_DIR") or "/root/.cache/sglang-omni/torchinductor")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "stand-in").touch()
-
-
-def _occupy(port: int) -> None:
-    """Let somebody who is none of ours listen on the port, as a left-over of another user would."""
-    env = {key: value for key, value in os.environ.items() if key not in ("OMNITUI_JOB",)}
-    program = f"import socket, time; s = socket.create_server(('', {port})); time.sleep(3600)"
-    subprocess.Popen([sys.executable, "-S", "-c", program], start_new_session=True, env=env)
-    time.sleep(START_S)
 
 
 _WORKER = """
