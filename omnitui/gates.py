@@ -108,6 +108,8 @@ class GpuReading(Struct, frozen=True):
     error: str = ""
     ours_left: tuple[int, ...] = ()
     """Processes of the run's stopped servers that still live."""
+    unread: tuple[str, ...] = ()
+    """Cards that are there and cannot be read, each with the reason."""
 
 
 class WorkloadReading(Struct, frozen=True):
@@ -240,6 +242,8 @@ def judge_gpu_free(gate: GpuFree, reading: GpuReading) -> Verdict:
     if not reading.wanted:
         return Red("the run names no GPU") if gate.needs_gpu else Moot("the run uses no GPU")
     if len(reading.cards) < len(reading.wanted):
+        if reading.unread:
+            return Unknown("; ".join(reading.unread))
         return Red(f"only {len(reading.cards)} of the GPUs {', '.join(reading.wanted)} are there")
     shown = ", ".join(f"GPU{c.index} {c.used_mib:.0f} of {c.total_mib:.0f} MiB" for c in reading.cards)
     # Written so that a NaN is not free.

@@ -32,6 +32,7 @@ from omnitui.places.local import Local, identity_of
 from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
+from omnitui.recording import recorded
 from omnitui.resuming import (
     check_output,
     come_to_scope,
@@ -122,16 +123,17 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
         _heed_signals(ctx)
         requests = asyncio.create_task(_requests(ctx))
         outcome: Outcome = "interrupted"
-        try:
-            await take_up(ctx, decided)
-            outcome = await _drive(ctx, one=options.one)
-        except StopAsked:
-            outcome = "stopped"
-        finally:
-            requests.cancel()
-            await asyncio.wait({requests})
-            ctx.changes.close()
-            await _leave(ctx, outcome)
+        async with recorded(ctx):
+            try:
+                await take_up(ctx, decided)
+                outcome = await _drive(ctx, one=options.one)
+            except StopAsked:
+                outcome = "stopped"
+            finally:
+                requests.cancel()
+                await asyncio.wait({requests})
+                ctx.changes.close()
+                await _leave(ctx, outcome)
 
 
 async def _things(ctx: Context) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""GPU memory by UUID, read through NVML in a child process: NVML can hang or crash, and must not take us along.
+"""GPU memory by UUID, read in a child process: NVML can hang or crash, and must not take us along.
 
 `python -m omnitui.probes.gpu SECONDS` prints one JSON reading a line until its stdin closes.
 """
@@ -8,62 +8,43 @@ import select
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from omnitui.gates import GpuMemory, GpuReading
+from omnitui.probes.cards import ABSENT, Cards, is_absent
+from omnitui.probes.children import Trouble, lines_of
+from omnitui.samples import GpuLook, is_wanted, wanted_of
 
-ABSENT = "no NVIDIA GPU"
-_SILENCE_S = 3.0
+__all__ = ["ABSENT", "is_absent", "of_run", "read_cards", "readings", "wanted_of"]
 
-
-def is_absent() -> bool:
-    """Whether this machine has no NVIDIA driver loaded: then NVML need not be asked."""
-    return not Path("/dev/nvidiactl").exists() and not Path("/proc/driver/nvidia").exists()
-
-
-def wanted_of(gpus: str) -> tuple[str, ...]:
-    """The GPUs that a runbook names: indices or UUIDs, separated by commas."""
-    return tuple(filter(None, (part.strip() for part in gpus.split(","))))
+_CARDS = Cards()
 
 
 def read_cards() -> GpuReading:
-    """All cards, through NVML. `used_mib` is the v2 figure, without the driver's reserve."""
-    import pynvml  # noqa: PLC0415 - only the child process loads NVML
-
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        return GpuReading(absent=ABSENT) if is_absent() else GpuReading(error=f"NVML: {error}")
-    try:
-        return GpuReading(tuple(_card(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())))
-    except pynvml.NVMLError as error:
-        return GpuReading(error=f"NVML: {error}")
+    """The memory of all cards. `used_mib` is the figure without the driver's reserve."""
+    return memory_of(_CARDS.look())
 
 
-def _card(nvml: "object", index: int) -> GpuMemory:
-    api: object = nvml
-    handle = api.nvmlDeviceGetHandleByIndex(index)  # type: ignore[attr-defined]
-    memory = api.nvmlDeviceGetMemoryInfo(handle, version=api.nvmlMemory_v2)  # type: ignore[attr-defined]
-    return GpuMemory(
-        uuid=_text(api.nvmlDeviceGetUUID(handle)),  # type: ignore[attr-defined]
-        index=index,
-        name=_text(api.nvmlDeviceGetName(handle)),  # type: ignore[attr-defined]
-        used_mib=memory.used / 2**20,
-        total_mib=memory.total / 2**20,
-    )
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+def memory_of(look: GpuLook) -> GpuReading:
+    """What GPU_FREE needs of a look. A card that does not tell its memory is one that cannot be read."""
+    known = []
+    unread = list(look.unread)
+    for card in look.cards:
+        if card.used_mib is None or card.total_mib is None:
+            unread.append(f"{card.label} does not tell its memory")
+        else:
+            index = -1 if card.index is None else card.index
+            known.append(GpuMemory(card.uuid, index, card.name, card.used_mib, card.total_mib))
+    return GpuReading(tuple(known), absent=look.absent, error=look.error, unread=tuple(unread))
 
 
 def of_run(reading: GpuReading, gpus: str, ours_left: tuple[int, ...] = ()) -> GpuReading:
     """The reading of only the cards that the run names."""
     wanted = wanted_of(gpus)
-    cards = tuple(card for card in reading.cards if card.uuid in wanted or str(card.index) in wanted)
-    return msgspec.structs.replace(reading, cards=cards, wanted=wanted, ours_left=ours_left)
+    cards = tuple(card for card in reading.cards if is_wanted(wanted, card.uuid, card.index))
+    return replace(reading, cards=cards, wanted=wanted, ours_left=ours_left)
 
 
 @asynccontextmanager
@@ -72,19 +53,10 @@ async def readings(every_s: float = 0.5) -> AsyncIterator[AsyncIterator[GpuReadi
     if is_absent():
         yield _always(GpuReading(absent=ABSENT), every_s)
         return
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "omnitui.probes.gpu", str(every_s)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield _from_child(child)
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
+    async with lines_of(
+        (sys.executable, "-m", "omnitui.probes.gpu", str(every_s)), "the process that reads NVML"
+    ) as lines:
+        yield _decoded(lines)
 
 
 async def _always(reading: GpuReading, every_s: float) -> AsyncIterator[GpuReading]:
@@ -93,20 +65,12 @@ async def _always(reading: GpuReading, every_s: float) -> AsyncIterator[GpuReadi
         await asyncio.sleep(every_s)
 
 
-async def _from_child(child: asyncio.subprocess.Process) -> AsyncIterator[GpuReading]:
-    assert child.stdout is not None
-    while True:
-        try:
-            async with asyncio.timeout(_SILENCE_S):
-                line = await child.stdout.readline()
-        except TimeoutError:
-            yield GpuReading(error=f"NVML has been silent for {_SILENCE_S:.0f} s")
-            continue
-        if not line:
-            yield GpuReading(error="the process that reads NVML has ended")
-            await asyncio.sleep(1.0)
-            continue
-        yield msgspec.json.decode(line, type=GpuReading)
+async def _decoded(lines: AsyncIterator[bytes | Trouble]) -> AsyncIterator[GpuReading]:
+    async for line in lines:
+        if isinstance(line, Trouble):
+            yield GpuReading(error=line.said)
+        else:
+            yield msgspec.json.decode(line, type=GpuReading)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import tomli_w
 
-from omnitui import store
+from omnitui import store, telemetry
 from omnitui.errors import OmniError
 from omnitui.gates import CoverageReading, Green, judge_coverage
 from omnitui.model import MARKER, PassRecord, RunState
@@ -23,6 +23,7 @@ from omnitui.results.audio import AudioCheck
 from omnitui.results.coverage import read_coverage
 from omnitui.results.passes import PassResult, read_metrics
 from omnitui.results.provenance import provenance
+from omnitui.results.seen import summary
 from omnitui.results.table import number
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
@@ -63,7 +64,8 @@ def collect(run: RunFolder, scope: str) -> int:
     scored = label not in runbook.passes.unscored
     marks = state.passes.get(scope, PassRecord()).marks
     result = PassResult(series, label, scored, complete, metrics, reasons, marks, tuple(rates))
-    _write(run, scope, out, result, coverage, state)
+    seen = summary(telemetry.read(run, _began(runbook, state, scope)))
+    _write(run, scope, result, coverage, {**provenance(state, scope), "out": str(out), "monitor": seen})
     _page_metrics(out, metrics, audio, complete=complete)
     _say("RUN_COMPLETE" if complete else "RUN_INCOMPLETE")
     return 0 if complete else 1
@@ -77,13 +79,13 @@ def _began(runbook: Runbook, state: RunState, scope: str) -> float:
 
 
 def _write(
-    run: RunFolder, scope: str, out: Path, result: PassResult, coverage: CoverageReading, state: RunState
+    run: RunFolder, scope: str, result: PassResult, coverage: CoverageReading, known: Mapping[str, object]
 ) -> None:
     folder = run.pass_folder(scope)
     store.make_folder(folder)
     stored = {"marker": os.environ.get(MARKER, ""), "reading": coverage}
-    known = {**provenance(state, scope), "out": str(out), "collected": store.now()}
-    store.replace_file(folder / "provenance.toml", tomli_w.dumps(known).encode())
+    text = tomli_w.dumps({**known, "collected": store.now()})
+    store.replace_file(folder / "provenance.toml", text.encode())
     store.replace_file(folder / "metrics.json", msgspec.json.encode(result))
     store.replace_file(folder / "coverage.json", msgspec.json.encode(stored))
 

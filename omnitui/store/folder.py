@@ -59,6 +59,11 @@ class RunFolder:
         return self.path / "live.json"
 
     @property
+    def telemetry(self) -> Path:
+        """What the monitor told, and the steps' boundaries; bounded, not durable."""
+        return self.path / "telemetry.jsonl"
+
+    @property
     def runbook(self) -> Path:
         """The runbook as it was when the run began."""
         return self.path / "runbook"

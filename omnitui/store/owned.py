@@ -3,10 +3,11 @@
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -24,6 +25,8 @@ class Owned:
 
     run: RunFolder
     state: RunState
+    listener: Callable[[str, Mapping[str, Any]], None] | None = field(repr=False, default=None)
+    """Is told of every event once it is journalled and the state is saved. Must not raise."""
     _journal: int = field(repr=False, default=-1)
 
     def commit(self, event: str, state: RunState | None = None, **facts: object) -> None:
@@ -37,6 +40,8 @@ class Owned:
         if changes:
             self._save(after)
         self.state = after
+        if self.listener:
+            self.listener(event, facts)
 
     def begin(self) -> None:
         """Write the first line of the journal, with the whole state, and the state."""

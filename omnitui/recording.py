@@ -1,0 +1,168 @@
+"""The runner's monitor: telemetry of the run, and passes that something foreign has spoiled.
+
+Nothing here may disturb the run. The monitor starts after the first step has, its troubles are written into the
+telemetry, and what it costs is written there too.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from omnitui.actions import Context
+from omnitui.contamination import Spoiled, Suspicion, look
+from omnitui.errors import UsageError
+from omnitui.model import RUN_WIDE, PassRecord, Running, RunState
+from omnitui.plan import PlannedStep, find_step, next_step, redo_of
+from omnitui.runbook.schema import ContainerUp, Runbook
+from omnitui.runbook.variables import expand
+from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, cpus_of, wanted_of
+from omnitui.sampling import Watched, samples
+from omnitui.telemetry import Writer
+from omnitui.values import of_scope
+
+_START_AFTER_S = 0.3
+"""The first step is under way by then; a run that is over sooner needs no telemetry."""
+_TOLD = {"step_started": "began", "step_ended": "ended", "asking": "asks", "gate": "gate"}
+
+
+@asynccontextmanager
+async def recorded(ctx: Context) -> AsyncIterator[None]:
+    """Record telemetry while the block lasts."""
+    recording = Recording(ctx)
+    ctx.owned.listener = recording.heard
+    work = asyncio.create_task(recording.work())
+    try:
+        yield
+    finally:
+        ctx.owned.listener = None
+        work.cancel()
+        (ended,) = await asyncio.gather(work, return_exceptions=True)
+        if isinstance(ended, Exception):
+            recording.write(Notice(time.time(), f"the recording ended: {ended!r}"))
+        recording.close()
+
+
+class Recording:
+    """Writes what the monitor tells, between the boundaries of the steps, and marks spoiled passes."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._writer = Writer(ctx.owned.run.telemetry)
+        self._suspicion = Suspicion()
+        step = next_step(ctx.plan, ctx.owned.state)
+        running = step is not None and isinstance(ctx.owned.state.step(step.id).status, Running)
+        self._step = step if running else None
+        self._since = time.time()
+        """When the current step began: a look at the cards that is older says nothing about it."""
+
+    def write(self, line: Line) -> None:
+        """Append to the telemetry."""
+        self._writer.append(line)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+    def heard(self, event: str, facts: Mapping[str, Any]) -> None:
+        """An event was journalled."""
+        step = str(facts.get("step", ""))
+        told = _TOLD.get(event, event)
+        attempt, outcome = int(facts.get("attempt", 0)), ""
+        if event == "step_started":
+            self._step, self._since = find_step(self._ctx.plan, step), time.time()
+        elif event in ("step_ended", "asking"):
+            self._step = None
+            outcome = type(self._ctx.owned.state.step(step).status).__name__.lower()
+        elif event == "gate":
+            outcome = f"{facts['word']} {type(facts['verdict']).__name__.lower()}"
+        elif event not in ("server_started", "server_gone", "runner_started", "runner_ended", "resumed"):
+            return
+        self.write(Boundary(_now(), told, step or str(facts.get("server", "")), attempt, outcome))
+
+    async def work(self) -> None:
+        """Record for ever. A monitor that would look at something else by now is replaced."""
+        await asyncio.sleep(_START_AFTER_S)
+        while True:
+            watched = self._watched()
+            async with samples(watched) as lines, aclosing(lines):  # type: ignore[type-var]
+                async for line in lines:
+                    self._take(line, watched)
+                    if self._watched() != watched:
+                        break
+
+    def _watched(self) -> Watched:
+        return watched_of(self._ctx.runbook, self._ctx.owned.state, self._ctx.owned.run.path)
+
+    def _take(self, line: Started | Sample, watched: Watched) -> None:
+        if isinstance(line, Started):
+            self.write(line)
+            return
+        self.write(replace(line, runner_cpu_s=round(time.process_time(), 4)))
+        step = self._step
+        taken = line.at - (line.gpu_age_s or 0.0)
+        if line.trouble or step is None or not _measures(step) or taken < self._since:
+            self._suspicion = Suspicion()
+            return
+        self._suspicion, found = look(self._suspicion, line, wanted_of(watched.gpus))
+        for spoiled in found:
+            self._mark(step, spoiled)
+
+    def _mark(self, step: PlannedStep, spoiled: Spoiled) -> None:
+        """Journal it and mark the pass, once for each kind in each round of the pass."""
+        owned = self._ctx.owned
+        known = owned.state.passes.get(step.scope, PassRecord())
+        if any(mark.startswith(spoiled.kind) for mark in known.marks):
+            return
+        reason = self._ctx.without_secrets(f"{spoiled.reason} during {step.step.id}")
+        passes = {**owned.state.passes, step.scope: replace(known, marks=(*known.marks, reason))}
+        after = replace(owned.state, passes=passes)
+        owned.commit("contaminated", after, step=step.id, kind=spoiled.kind, reason=reason)
+        self.write(Contaminated(_now(), step.id, spoiled.kind, reason))
+
+
+def _measures(step: PlannedStep) -> bool:
+    """Whether a disturbance of this step is one of a number that is averaged."""
+    return step.scored and step.in_pass and redo_of(step) == "pass"
+
+
+def watched_of(runbook: Runbook, state: RunState, run_folder: Path) -> Watched:
+    """What the monitor looks at, the same in every pass. What a step still has to hand on is not there yet."""
+    values: dict[str, str] = {}
+    for scope in (*state.schedule[:1], f"{RUN_WIDE}/{RUN_WIDE}"):
+        with suppress(UsageError):
+            values = of_scope(runbook, state, scope, run_folder)
+            break
+
+    def known(text: str) -> str:
+        try:
+            return expand(text, values)
+        except UsageError:
+            return ""
+
+    gates = (gate for phase in runbook.phases for step in phase.steps for gate in step.gates)
+    asked = {known(gate.cpuset) for gate in gates if isinstance(gate, ContainerUp)}
+    asked |= {known(environment.cpus) for environment in runbook.environments.values()}
+    contained = any(known(place.kind) == "docker" for place in runbook.places.values())
+    out = values.get("OUT", "")
+    return Watched(
+        run=state.run,
+        gpus=known(runbook.resources.gpus),
+        cpus=",".join(sorted(cpus for cpus in asked if _is_list(cpus))),
+        disk=str(run_folder) if contained or not out else out,
+        contained=contained,
+    )
+
+
+def _is_list(cpus: str) -> bool:
+    with suppress(ValueError):
+        return bool(cpus_of(cpus))
+    return False
+
+
+def _now() -> float:
+    return round(time.time(), 3)
