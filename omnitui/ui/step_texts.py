@@ -1,4 +1,4 @@
-"""The command and the notes of a step as texts to read."""
+"""The command and the attempts of a step as texts to read."""
 
 import shlex
 from typing import assert_never
@@ -7,7 +7,6 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from omnitui.plan import PlannedStep
-from omnitui.rendering import told
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Collect, Command, Confirm, Environment, Runbook, Serve, Step, Stop, Summarize
 from omnitui.sanitise import plain
@@ -66,31 +65,6 @@ def _action(runbook: Runbook, step: Step) -> str:
         case Command() | Serve():
             return "Runs nothing."
     assert_never(step)
-
-
-def notes_text(runbook: Runbook, step: Step) -> Content:
-    """The page's note, the gates in words, and the remedies."""
-    parts = [Content(cleaned(step.note.strip()))] if step.note.strip() else []
-    gates = [told(gate) for gate in step.gates]
-    remedies = [*step.remedies, *(one for gate in step.gates for one in gate.remedies)]
-    if isinstance(step, Serve):
-        server = runbook.servers[step.server]
-        gates.append(f"{server.word}: our process listens on port {server.port} and {server.health} answers 200")
-        remedies += server.remedies
-    if gates:
-        parts.append(_section("It is green when", [plain(gate) for gate in gates]))
-    if remedies:
-        parts.append(_section("When it is red", [cleaned(f"{r.say}\n{r.run}".strip()) for r in remedies]))
-    if step.destructive:
-        parts.append(Content.styled("It deletes or rebuilds something: you are asked first.", "$text-warning"))
-    return (
-        Content("\n\n").join(parts) if parts else Content.styled("The runbook says nothing more.", "$text-muted")
-    )
-
-
-def _section(title: str, lines: list[str]) -> Content:
-    rows = [Content(f"  · {line}".replace("\n", "\n    ")) for line in lines]
-    return Content("\n").join([Content.styled(title, "bold"), *rows])
 
 
 def attempt_rows(snapshot: Snapshot, planned: PlannedStep) -> tuple[Row, ...]:

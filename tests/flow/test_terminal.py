@@ -19,6 +19,20 @@ from omnitui.store import RunFolder
 from tests.flow.desk import Desk
 from tests.waiting import until
 
+RED = """
+schema = 1
+title = "Ice"
+summary = "A step that a remedy helps."
+[[phases]]
+id = "only"
+title = "Only"
+[[phases.steps]]
+id = "ice"
+title = "Look at the ice"
+run = 'test -e "$RUN_DIR/cracked"'
+remedies = [{ say = "Break the ice.", run = 'touch "$RUN_DIR/cracked"; echo cracked by "${HAND:-hand}"' }]
+"""
+
 RUNBOOK = """
 schema = 1
 title = "Cut me off"
@@ -182,3 +196,30 @@ def test_quitting_leaves_the_run_alone(terminal: Terminal) -> None:
     assert store.holder(run) is not None
     (run.path / "go").touch()
     until(lambda: complete(run), about="the run")
+
+
+def test_a_remedy_has_the_terminal_until_it_ends(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "red"
+    folder.mkdir()
+    (folder / "runbook.toml").write_text(RED)
+    assert desk.omnitui("run", str(folder), "--headless").code == 1
+    run = desk.only_run()
+    terminal = Terminal("attach", run.name)
+    try:
+        until(lambda: terminal.shows("Break the ice"), about="the remedy in the banner")
+        terminal.press(b"m")
+        until(lambda: terminal.shows("What helps when"), about="the remedies")
+        terminal.press(b"\r")
+        until(lambda: terminal.shows("where the step runs"), about="the question")
+        terminal.press(b"\r")
+        until(lambda: terminal.shows("cracked by hand"), about="what the remedy prints")
+        until(lambda: terminal.shows("enter leads back"), about="the end of the remedy")
+        terminal.press(b"\n")
+        until(lambda: terminal.shows("has ended well"), about="the app")
+        assert desk.events(run, "remedy_taken")[0]["exit"] == 0
+        terminal.press(b"a")
+        until(lambda: terminal.shows("Going on will"), about="the plan")
+        terminal.press(b"\r")
+        until(lambda: complete(run), about="the run")
+    finally:
+        terminal.close()

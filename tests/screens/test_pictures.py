@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.widgets.row_list import RowList
 from textual.pilot import Pilot
+from textual.widgets import Select
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 Compare = Callable[..., bool]
 SIZES = [(80, 24), (120, 40), (200, 60)]
 LOOKS = [*((size, "omnitui-dark") for size in SIZES), ((120, 40), "omnitui-light")]
+DUO = str(Path(__file__).parents[1] / "data" / "runbooks" / "duo")
 KINDS = ("running", "failed", "asking", "complete")
 
 
@@ -51,6 +54,42 @@ def test_new_run(look: tuple[tuple[int, int], str], fake_runs: Any, until: Until
 
     async def ready(pilot: Pilot[Any]) -> None:
         await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("keys", [(), ("end", "enter"), ("ctrl+r",)], ids=["schedule", "own-order", "references"])
+def test_new_run_of_two_commits(
+    keys: tuple[str, ...], size: tuple[int, int], fake_runs: Any, until: Until, snap_compare: Compare
+) -> None:
+    app = OmniApp(runbook=DUO)
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
+        if "ctrl+r" not in keys:
+            select = app.screen.query_one("#schedules", Select)
+            select.focus()
+            select.expanded = bool(keys)
+            await pilot.pause()
+        await pilot.press(*keys)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("key", ["n", "m"], ids=["notes", "remedies"])
+def test_run_with_a_red_step(
+    key: str, size: tuple[int, int], fake_runs: Any, until: Until, snap_compare: Compare
+) -> None:
+    app = OmniApp(fake_runs.make("failed"))
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        await pilot.pause()
+        await pilot.press(key)
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)

@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 from omnitui import decisions, store, supervise
 from omnitui.model import Asking, Failed, Identity, Passed, Skipped, StepRecord, Waiting
+from omnitui.plan import lay_out
+from omnitui.runbook import load
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
+from omnitui.ui.screens import remedy_keys
 from omnitui.ui.screens.dialogs import ChoiceScreen, EditScreen, PromptScreen
 from omnitui.ui.screens.help import HelpScreen
 from omnitui.ui.screens.home import HomeScreen
+from omnitui.ui.screens.remedy_keys import RemedyScreen
 from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.step_notes import notes_text
 from omnitui.ui.widgets.banner import Banner
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
@@ -20,10 +25,11 @@ from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.server_logs import ServerLogs
 from textual.pilot import Pilot
-from textual.widgets import Button, Input, Static, TextArea
+from textual.widgets import Button, Input, OptionList, Static, TextArea
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 TINY = Path(__file__).parents[1] / "data" / "runbooks" / "tiny"
+DUO = TINY.with_name("duo")
 
 
 class Opened:
@@ -312,3 +318,87 @@ async def test_a_real_run_is_driven_by_keys(fake_runs: Any, until: Until, monkey
         assert isinstance(on.status("_/_/fail"), Failed)
         assert "DONE not printed" in on.banner()
         await until(lambda: not supervise._CHILDREN)
+
+
+# -- notes and remedies ----------------------------------------------------------------------------------------
+
+
+async def test_notes_tell_the_phase_the_gates_the_remedies_and_the_deviations(
+    fake_runs: Any, until: Until
+) -> None:
+    run = supervise.make_run(str(DUO), {}, "one")
+    for size in ((80, 24), (120, 40)):
+        async with opened(run, until, size=size) as on:
+            await on.pilot.press("n")
+            notes = on.screen.query_one("#notes-text", Static)
+            await until(lambda: "Once for each commit, before its first pass." in str(notes.content))  # noqa: B023
+            await on.pilot.press("escape", "down", "down", "n")
+            await until(lambda: "Safer than the page" in str(notes.content))  # noqa: B023
+            lines = str(notes.content).splitlines()
+            assert "  page     rm -rf results/$NAME" in lines
+            assert "  instead  Moves what is there aside." in lines
+            assert "  because  A result that was measured is never deleted." in lines
+            assert "The server is shared by all models of a pass." in " ".join(lines)
+            assert max(map(len, lines)) < notes.size.width
+
+
+def test_what_is_indented_stays_so_when_it_is_wrapped() -> None:
+    book = load.load(DUO)
+    (planned,) = (one for one in lay_out(book, ("a/1",)) if one.step.id == "mended")
+    lines = str(notes_text(book, planned, 30)).splitlines()
+    assert lines[lines.index("  1. Or call the caretaker,") + 1] == "     whose number is on the"
+    assert "  3. Hit it. It may hit back." in lines
+    assert all(len(line) <= 30 for line in lines)
+
+
+async def test_a_red_steps_remedies_are_offered_and_one_is_taken(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[list[str]] = []
+
+    def in_terminal(app: object, argv: list[str], environment: object) -> int:
+        taken.append(argv[-4:])
+        return 0
+
+    monkeypatch.setattr(remedy_keys, "in_terminal", in_terminal)
+    run = supervise.make_run(str(DUO), {}, "one")
+    with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
+        for planned in lay_out(load.load(DUO), ("a/1",)):
+            if planned.step.id == "mended":
+                break
+            done = Passed(attempt=1, at=store.now(), evidence=("done",))
+            owned.commit("step_ended", owned.state.with_step(planned.id, StepRecord(status=done)))
+        failed = Failed(attempt=1, at=store.now(), reason="MENDED not printed")
+        owned.commit("step_ended", owned.state.with_step("_/_/mended", StepRecord(status=failed)))
+    async with opened(run, until, size=(80, 24)) as on:
+        await until(lambda: getattr(on.screen.selected_step(), "id", "") == "_/_/mended")
+        await on.pilot.press("m")
+        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        # What has no command is told, and nothing is run.
+        await on.pilot.press("enter")
+        await until(lambda: any("It has no command" in one.message for one in on.app._notifications))
+        await on.pilot.press("m")
+        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        await on.pilot.press("down", "enter")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        shown = " ".join(str(static.content) for static in on.app.screen.query(Static))
+        assert "Mend it." in shown and 'touch "$RUN_DIR/mended"' in shown
+        await on.pilot.press("escape")
+        assert not taken
+        await on.pilot.press("m")
+        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        await on.pilot.click(OptionList, offset=(4, 1))
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await on.pilot.press("enter")
+        await until(lambda: taken == [["remedy", str(run.path), "_/_/mended", "2"]])
+
+
+async def test_only_a_red_step_can_be_mended(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until) as on:
+        await on.pilot.press("m")
+        assert isinstance(on.app.screen, RunScreen)
+    async with opened(fake_runs.make("failed", "20260302-116000-demo"), until) as on:
+        await on.pilot.press("down", "m")
+        assert isinstance(on.app.screen, RunScreen)
+        await on.pilot.press("up", "m")
+        await until(lambda: isinstance(on.app.screen, RemedyScreen))

@@ -19,7 +19,7 @@ from omnitui.runbook.schema import Confirm, Stop
 from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
 from omnitui.ui.run_messages import SnapshotFailed, SnapshotRead
-from omnitui.ui.screens.run_keys import RunKeys
+from omnitui.ui.screens.remedy_keys import RemedyKeys
 from omnitui.ui.showing import gate_chips, title_row
 from omnitui.ui.widgets.banner import Banner, banner_of
 from omnitui.ui.widgets.checklist import Checklist
@@ -42,7 +42,7 @@ _PART_KEYS = (
 )
 
 
-class RunScreen(RunKeys):
+class RunScreen(RemedyKeys):
     """Shows one run and follows it. One thread reads; everything shown comes from one frozen snapshot."""
 
     CSS_PATH = ["run.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012

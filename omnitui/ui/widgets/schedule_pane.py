@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec.structs import replace
 from textual import on
 from textual.containers import Vertical
 from textual.content import Content
@@ -84,6 +85,8 @@ class SchedulePane(Vertical):
         else:
             self._base = schedule_of(self._runbook, str(event.value))
         line.display = self._own
+        if self._own:
+            line.focus()
         self.post_message(self.Changed())
 
     @on(Input.Changed)
@@ -99,7 +102,9 @@ class SchedulePane(Vertical):
         """Show the steps and times for these values; `whole` when every one of them fits."""
         self.refused = ""
         try:
-            picked = custom(self._base, self.order) if self._own else self._base
+            picked = self._base
+            if self._own:
+                picked = replace(custom(self._base, self.order), title="Own order", note="")
             self._show(picked, values, states)
             if whole:
                 refuse_series(self._runbook, picked, values)

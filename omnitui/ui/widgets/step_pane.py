@@ -15,8 +15,9 @@ from omnitui.plan import PlannedStep
 from omnitui.runbook.schema import Confirm, Stop
 from omnitui.snapshot import Snapshot
 from omnitui.ui.showing import step_row
-from omnitui.ui.step_texts import attempt_rows, command_text, notes_text
+from omnitui.ui.step_texts import attempt_rows, command_text
 from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.notes import Notes
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.tab_row import TabRow
@@ -45,8 +46,7 @@ class StepPane(Vertical):
             yield Static(id="command-text", markup=False)
         yield LogView(id="output", classes="part")
         yield Static(id="nothing", markup=False)
-        with VerticalScroll(id="notes", classes="part"):
-            yield Static(id="notes-text", markup=False)
+        yield Notes(id="notes", classes="part")
         yield RowList(id="attempts", classes="part")
 
     def show(self, snapshot: Snapshot, planned: PlannedStep, now: float) -> None:
@@ -57,7 +57,7 @@ class StepPane(Vertical):
         if self._shown != (planned.id, record):
             self._shown = (planned.id, record)
             self.query_one("#command-text", Static).update(command_text(snapshot, planned))
-            self.query_one("#notes-text", Static).update(notes_text(snapshot.runbook, planned.step))
+            self.query_one("#notes", Notes).show(snapshot.runbook, planned)
             self.query_one("#attempts", RowList).show_rows(attempt_rows(snapshot, planned))
         self._show_output(snapshot, planned, record)
         self.query_one("#step-line", RowLine).show(step_row(snapshot, planned, self._attempt, now))

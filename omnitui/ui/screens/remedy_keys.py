@@ -1,0 +1,135 @@
+"""The key that offers what helps when a step is red, and gives the terminal to the remedy that is taken."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import ClassVar
+
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, OptionList, Static
+
+from omnitui.model import Crashed, Failed, Stopped
+from omnitui.runbook.remedies import remedies_of
+from omnitui.runbook.schema import Remedy
+from omnitui.sanitise import plain
+from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
+from omnitui.ui.screens.run_keys import RunKeys
+from omnitui.ui.step_texts import cleaned
+
+
+class RemedyScreen(ModalScreen[int]):
+    """Lists remedies; gives the number of the one that is chosen (from 1), or 0."""
+
+    CSS_PATH = "dialogs.tcss"
+    AUTO_FOCUS = "OptionList"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Change nothing")]
+
+    def __init__(self, title: str, remedies: tuple[Remedy, ...]) -> None:
+        super().__init__()
+        self._title_text = title
+        self._remedies = remedies
+
+    def compose(self) -> ComposeResult:
+        """What the page says, each with its command."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(plain(self._title_text)), classes="dialog-title", markup=False)
+            yield OptionList(*self._options(), compact=True, markup=False)
+            with Horizontal(classes="dialog-buttons"):
+                yield Button("Back (esc)", id="back")
+
+    def _options(self) -> Iterator[Content]:
+        for number, remedy in enumerate(self._remedies, 1):
+            lines = [Content.assemble((f"{number}. ", "bold"), cleaned(remedy.say))]
+            lines += [
+                Content.styled(f"   {line}", "$text-accent") for line in cleaned(remedy.run).strip().split("\n")
+            ]
+            yield Content("\n").join(lines if remedy.run.strip() else lines[:1])
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Give its number."""
+        self.dismiss(event.option_index + 1)
+
+    def on_button_pressed(self) -> None:
+        """Give none."""
+        self.action_leave()
+
+    def action_leave(self) -> None:
+        """Give none."""
+        self.dismiss(0)
+
+
+class RemedyKeys(RunKeys):
+    """What a red step's remedies are offered by."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "remedies", "mend", tooltip="Show what helps when the step is red, and do it"),
+    ]
+
+    def _remedies(self) -> tuple[Remedy, ...]:
+        step, now = self.selected_step(), self.snapshot
+        if step is None or now is None or now.holder is not None:
+            return ()
+        red = isinstance(now.record(step).status, Failed | Crashed | Stopped)
+        return remedies_of(now.runbook, step.step) if red else ()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only a red step that has remedies can be mended."""
+        if action == "remedies":
+            return bool(self._remedies())
+        return super().check_action(action, parameters)
+
+    def action_remedies(self) -> None:
+        """List them."""
+        step, found = self.selected_step(), self._remedies()
+        if step is not None and found:
+            screen = RemedyScreen(f"What helps when “{step.step.title}” is red", found)
+            self.app.push_screen(screen, partial(self._chosen, step.id, found))
+
+    def _chosen(self, step_id: str, found: tuple[Remedy, ...], number: int | None) -> None:
+        if not number:
+            return
+        remedy = found[number - 1]
+        if not remedy.run.strip():
+            self.notify("It has no command: do what it says, then r or a goes on.", markup=False)
+            return
+        where = "on the host" if remedy.place else "where the step runs, in its environment"
+        lines = (remedy.say, *(f"    {line}" for line in remedy.run.strip().splitlines()))
+        run = Choice("run", "Run it", variant="warning")
+        self.app.push_screen(
+            ChoiceScreen(f"Run this {where}?", lines, (run,)), partial(self._agreed, step_id, number)
+        )
+
+    def _agreed(self, step_id: str, number: int, answer: str | None) -> None:
+        if not answer:
+            return
+        argv = [sys.executable, "-m", "omnitui", "remedy", str(self.run.path), step_id, str(number)]
+        try:
+            status = in_terminal(self.app, argv, {**os.environ, **self.secrets})
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be given to a command.", severity="error")
+        else:
+            said = (
+                "The remedy has ended well; r or a goes on." if status == 0 else "The remedy has not ended well."
+            )
+            self.notify(said, severity="information" if status == 0 else "error", markup=False)
+
+
+def in_terminal(app: App[object], argv: list[str], environment: Mapping[str, str]) -> int:
+    """Give the terminal to a command until it ends and the operator has read what it said; its exit status."""
+    with app.suspend():
+        # Ctrl-C is the command's while it has the terminal.
+        before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+        try:
+            status = subprocess.run(argv, env=dict(environment), check=False).returncode
+            print("\nenter leads back", end="", flush=True)  # noqa: T201
+            sys.stdin.readline()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    return status
