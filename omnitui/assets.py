@@ -9,7 +9,7 @@ from omnitui.runbook.schema import Asset, Runbook
 from omnitui.runbook.variables import expand
 
 _SHORT = 8
-_NAMED = 3
+NAMED = 3
 """How many missing files are named before the rest is counted."""
 
 
@@ -128,8 +128,8 @@ def said(found: Found) -> str:
         case OtherRevision(wanted, revisions):
             return f"{short(wanted)} is not there, only {', '.join(map(short, revisions))}"
         case Partial(revision, missing):
-            more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-            return f"at {short(revision)} not whole: {', '.join(missing[:_NAMED])}{more}"
+            more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+            return f"at {short(revision)} not whole: {', '.join(missing[:NAMED])}{more}"
         case OtherMain(revision, main):
             what = (
                 f"says {short(main)!r}, not {short(revision)}" if main.strip() != revision else "ends in a blank"

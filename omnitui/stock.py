@@ -98,15 +98,19 @@ def fetch(shelf: Shelf, asset: Wanted, secrets: Mapping[str, str] | None = None)
     try:
         return downloads.begin(shelf.hub, asset, secrets)
     except OmniError as error:
-        raise OmniError(f"{error}; instead: {by_hand(shelf, asset)}") from error
+        raise OmniError(f"{error}; instead: {' && '.join(by_hand(shelf, asset))}") from error
 
 
-def by_hand(shelf: Shelf, asset: Wanted) -> str:
-    """The command that brings an asset where OmniTUI may not write."""
+def by_hand(shelf: Shelf, asset: Wanted) -> tuple[str, ...]:
+    """The commands that bring an asset where OmniTUI may not write."""
     kind = " --repo-type dataset" if asset.kind == "dataset" else ""
     revision = f" --revision {asset.revision}" if asset.revision else ""
     inside = f"docker exec -e HF_TOKEN {shelf.place} " if shelf.place else ""
-    return f"{inside}hf download {asset.repo}{kind}{revision} --cache-dir {shelf.cache}"
+    bring = f"{inside}hf download {asset.repo}{kind}{revision} --cache-dir {shelf.cache}"
+    if not (asset.ref_main and asset.revision):
+        return (bring,)
+    refs = f"{shelf.cache}/{asset.kind}s--{asset.repo.replace('/', '--')}/refs"
+    return bring, f"{inside}sh -c 'mkdir -p {refs} && printf %s {asset.revision} > {refs}/main'"
 
 
 class Counted(Struct, frozen=True):

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from omnitui.ui.leaving import leave_on_signals
-from omnitui.ui.messages import RunbookChosen, RunChosen, RunMade
+from omnitui.ui.messages import AssetsChosen, RunbookChosen, RunChosen, RunMade
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
 
@@ -25,7 +25,7 @@ class HasPath(Protocol):
 
 
 class OmniApp(App[int]):
-    """Home at the bottom; New run and Run screens above it."""
+    """Home at the bottom; New run, Assets and Run screens above it."""
 
     TITLE = "OmniTUI"
     CSS_PATH = ["app.tcss", "widgets/row_list.tcss", "screens/home.tcss"]  # noqa: RUF012
@@ -62,6 +62,12 @@ class OmniApp(App[int]):
         from omnitui.ui.screens.new_run import NewRunScreen  # noqa: PLC0415 - not needed for the first paint
 
         self.push_screen(NewRunScreen(message.runbook))
+
+    def on_assets_chosen(self, message: AssetsChosen) -> None:
+        """Open the Assets screen."""
+        from omnitui.ui.screens.assets import AssetsScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(AssetsScreen(message.runbook, dict(message.values)))
 
     def on_run_chosen(self, message: RunChosen) -> None:
         """Open the Run screen."""

@@ -71,6 +71,14 @@ class RunbookChosen(Message):
 
 
 @dataclass
+class AssetsChosen(Message):
+    """The Assets screen of this runbook (an id or a folder) is wanted, with values for its variables."""
+
+    runbook: str
+    values: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
 class RunChosen(Message):
     """The Run screen of this run is wanted, with secrets that were typed in already."""
 

@@ -12,7 +12,16 @@ from textual.screen import Screen
 
 from omnitui.errors import OmniError
 from omnitui.runbook.shelf import heads
-from omnitui.ui.messages import RunbookChosen, RunbookRow, RunbooksRead, RunChosen, RunRow, RunsRead, WorkFailed
+from omnitui.ui.messages import (
+    AssetsChosen,
+    RunbookChosen,
+    RunbookRow,
+    RunbooksRead,
+    RunChosen,
+    RunRow,
+    RunsRead,
+    WorkFailed,
+)
 from omnitui.ui.signs import OUTCOMES, ago
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.row_list import RowList
@@ -31,6 +40,7 @@ class HomeScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", tooltip="Open the run, or a new run of the runbook, under the cursor"),
         Binding("n", "new", "new run", tooltip="Set the variables of a new run of the runbook under the cursor"),
+        Binding("a", "assets", "assets", tooltip="Show and download the models and data sets of the runbook"),
         Binding("tab", "app.focus_next", "other list", tooltip="Go to the other list"),
     ]
 
@@ -143,6 +153,11 @@ class HomeScreen(Screen[None]):
         """A new run of the runbook under the cursor."""
         if key := self.query_one("#runbooks", RowList).key:
             self.post_message(RunbookChosen(key))
+
+    def action_assets(self) -> None:
+        """The models and data sets of the runbook under the cursor."""
+        if key := self.query_one("#runbooks", RowList).key:
+            self.post_message(AssetsChosen(key))
 
 
 def _runbook_row(row: RunbookRow, width: int) -> Row:

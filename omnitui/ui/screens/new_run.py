@@ -21,7 +21,7 @@ from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Runbook
 from omnitui.sanitise import plain
 from omnitui.store import RunFolder
-from omnitui.ui.messages import RunMade, WorkFailed
+from omnitui.ui.messages import AssetsChosen, RunMade, WorkFailed
 from omnitui.ui.new_run_messages import EarlierRead, HostChecked, RunbookChecked, RunbookLoaded
 from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.widgets.key_bar import KeyBar
@@ -43,6 +43,7 @@ class NewRunScreen(Screen[None]):
         Binding("ctrl+s", "make(True)", "start", tooltip="Make the run and start it"),
         Binding("ctrl+o", "make(False)", "make only", tooltip="Make the run without starting it"),
         Binding("ctrl+r", "references", "references", tooltip="Show published results, with their setups"),
+        Binding("f2", "assets", "assets", tooltip="Show and download the models and data sets of this run"),
         Binding("tab", "app.focus_next", "next field", tooltip="Go to the next field"),
         Binding("escape", "app.pop_screen", "back", tooltip="Go back; nothing is made"),
     ]
@@ -212,8 +213,14 @@ class NewRunScreen(Screen[None]):
                 field.display = field.variable_name not in pane.settled or bool(field.refused)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """References need that the page has some."""
-        return action != "references" or bool(self._runbook and self._runbook.references)
+        """References and assets need that the page has some."""
+        if action in ("references", "assets"):
+            return bool(self._runbook and getattr(self._runbook, action))
+        return True
+
+    def action_assets(self) -> None:
+        """Show the models and data sets that a run with these values wants."""
+        self.post_message(AssetsChosen(self._wanted, tuple(self._values().items())))
 
     def action_references(self) -> None:
         """Show published results."""
