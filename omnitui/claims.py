@@ -22,8 +22,8 @@ def folder() -> Path:
     return system if os.access(system, os.W_OK) else Path(tempfile.gettempdir())
 
 
-def output(out: str) -> dict[str, str]:
-    """The claim on an output folder, however it is spelled."""
+def output(out: Path) -> dict[str, str]:
+    """The claim on an output folder of this host, however it is spelled."""
     real = os.path.realpath(out)
     return {f"out-{sha256(os.fsencode(real)).hexdigest()[:16]}": f"the output folder {real}"}
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from omnitui import store
 from omnitui.claims import claimed, output
 from omnitui.errors import CorruptState, OmniError, UsageError
-from omnitui.jobs.job import look_of
+from omnitui.jobs.job import job_of, look_of
 from omnitui.jobs.stop import stop, stop_stragglers
 from omnitui.model import (
     Asking,
@@ -25,13 +25,13 @@ from omnitui.model import (
     Stopped,
     ended_attempt,
 )
-from omnitui.places.local import Local, identity_of
+from omnitui.places import output_at, places_of
+from omnitui.places.local import identity_of
 from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, redo
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Confirm
 from omnitui.store import Owned, RunFolder
-from omnitui.values import of_scope
-from omnitui.world import job_of, output_of, server_jobs
+from omnitui.world import move_output_aside, server_jobs
 
 NOTHING = "nothing was running"
 """What stopping says when there was nothing to stop."""
@@ -52,7 +52,7 @@ def _stop_orphan(owned: Owned) -> list[str]:
     record = owned.state.step(step.id) if step else StepRecord()
     if step is None or not isinstance(record.status, Running):
         return []
-    job = job_of(owned.run, runbook, step, record.status.attempt)
+    job = job_of(owned.run, runbook, owned.state, step, record.status.attempt)
     alive = [one for one in (job, look_of(job)) if one.fact() == "alive"]
     for one in alive:
         done = asyncio.run(stop(one, 30.0))
@@ -81,7 +81,9 @@ def _stop_servers(owned: Owned) -> list[str]:
 
 def _stop_stragglers(owned: Owned) -> list[str]:
 
-    left = asyncio.run(stop_stragglers(Local(), owned.run.name, 10.0))
+    runbook = of_run(owned.run.runbook, owned.state.variables)
+    places = places_of(runbook, owned.state, owned.run)
+    left = sum(asyncio.run(stop_stragglers(place, owned.run.name, 10.0)) for place in places)
     if left:
         owned.commit("stragglers", stopped=left)
     return [f"{left} processes that steps had left behind"] if left else []
@@ -96,8 +98,8 @@ def redo_pass(run: RunFolder, scope: str) -> list[Path]:
         _stop_orphan(owned)
         _stop_servers(owned)
         # Another run may be at work in that folder.
-        with claimed(output(of_scope(runbook, owned.state, scope, run.path)["OUT"]), run.name):
-            moved = store.move_aside(output_of(run, runbook, owned.state, scope))
+        with claimed(output(output_at(runbook, owned.state, scope, run).host), run.name):
+            moved = move_output_aside(run, runbook, owned.state, scope)
         owned.commit("moved_aside", moved=[str(path) for path in moved])
         owned.commit("redo", apply(owned.state, decided), at=decided.at, by=user())
     return moved

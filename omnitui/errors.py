@@ -9,6 +9,8 @@
     ├── CorruptState          exit 4   a state file that cannot be trusted
     ├── StoreError            exit 1   the run folder cannot be written or read
     └── JobError              exit 1   a command could not be started or must not be signalled
+        └── PlaceError                 a container cannot be looked at
+            └── PlaceDown              it is known not to run: nothing lives there
 
 Anything else that is raised is a bug and keeps its traceback.
 """
@@ -64,3 +66,11 @@ class StoreError(OmniError):
 
 class JobError(OmniError):
     """A job could not be started, or a signal was refused because the identity does not match."""
+
+
+class PlaceError(JobError):
+    """A place where jobs run cannot be looked at: what is there is not known."""
+
+
+class PlaceDown(PlaceError):
+    """A place is not there, or stands still: nothing lives in it."""

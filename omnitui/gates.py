@@ -10,7 +10,8 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct
 
 from omnitui.assets import AssetsReading, Cached, Unread, said
-from omnitui.runbook.schema import AssetsCached, Coverage, Gate, GpuFree, Output, PortFree, Server
+from omnitui.containers import ContainerReading, differences
+from omnitui.runbook.schema import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree, Server
 
 # -- verdicts --------------------------------------------------------------------------------------------------
 
@@ -130,7 +131,7 @@ class CoverageReading(Struct, frozen=True):
     error: str = ""
 
 
-Reading: TypeAlias = OutputReading | PortReading | GpuReading | CoverageReading | AssetsReading
+Reading: TypeAlias = OutputReading | PortReading | GpuReading | CoverageReading | AssetsReading | ContainerReading
 
 # -- judges ----------------------------------------------------------------------------------------------------
 
@@ -148,6 +149,8 @@ def judge(gate: Gate, reading: Reading) -> Verdict:
             return judge_coverage(reading)
         case AssetsCached(), AssetsReading():
             return judge_assets(reading)
+        case ContainerUp(), ContainerReading():
+            return judge_container(gate, reading)
         case _:
             return Unknown(f"a {type(reading).__name__} says nothing about {type(gate).__name__}")
 
@@ -277,6 +280,19 @@ def judge_assets(reading: AssetsReading) -> Verdict:
         return Green(", ".join(f"{one.asset.id} {said(one)}" for one in reading.assets))
     told = "; ".join(f"{one.asset.id}: {said(one)}" for one in lacking)
     return Unknown(told) if all(isinstance(one.state, Unread) for one in lacking) else Red(told)
+
+
+def judge_container(gate: ContainerUp, reading: ContainerReading) -> Verdict:
+    """Green when it runs and all that the gate names is so; every difference is told. `gate` is expanded."""
+    if reading.here:
+        return Moot("OmniTUI itself runs there; no container is looked at")
+    if reading.error:
+        return Unknown(reading.error)
+    if not reading.id:
+        return Red(f"there is no container {reading.name}")
+    if wrong := differences(gate, reading):
+        return Red(f"container {reading.name}: {'; '.join(wrong)}")
+    return Green(f"{reading.name} ({reading.id[:12]}) runs {gate.image or reading.image}")
 
 
 def earned(verdicts: Mapping[str, Verdict]) -> bool:

@@ -10,19 +10,17 @@ from omnitui import store
 from omnitui.actions.watching import keep_leaks
 from omnitui.decisions import acting, user
 from omnitui.errors import UsageError
-from omnitui.jobs.job import Job, JobFolder, start
+from omnitui.jobs.job import Job, JobFolder, job_of, start
 from omnitui.jobs.output import Scanner
 from omnitui.jobs.stop import is_group_empty, stop
 from omnitui.model import Crashed, Failed, RunState, Stopped, marker
 from omnitui.places import Local
 from omnitui.plan import PlannedStep, find_step, lay_out
-from omnitui.runbook.check import environment_of
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.remedies import remedies_of
 from omnitui.runbook.schema import Environment, Remedy, Runbook
 from omnitui.store import RunFolder
-from omnitui.values import of_scope, script
-from omnitui.world import job_of
+from omnitui.values import environment_at, of_scope, place_of, script
 
 _LOOK_S = 0.1
 _GRACE_S = 10.0
@@ -53,11 +51,12 @@ def take(
         runbook = of_run(run.runbook, owned.state.variables)
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
         remedy = _chosen(runbook, owned.state, planned, number)
-        job = _job(run, runbook, planned, remedy)
+        job = _job(run, runbook, owned.state, planned, remedy)
         facts: dict[str, Any] = {"step": step_id, "remedy": remedy.say, "command": remedy.run, "by": user()}
         owned.commit("remedy_begun", job=str(job.folder.path.relative_to(run.path)), **facts)
-        values = of_scope(runbook, owned.state, planned.scope, run.path)
-        environment = Environment() if remedy.place else environment_of(runbook, planned.step)
+        place = remedy.place or place_of(runbook, planned.step)
+        values = of_scope(runbook, owned.state, planned.scope, run.path, place)
+        environment = Environment() if remedy.place else environment_at(runbook, planned.step)
         text = script(environment, remedy.say, remedy.run, values)
         status = asyncio.run(_run(run, job, text, values, secrets, say))
         store.forget_requests(run)
@@ -81,12 +80,15 @@ def _chosen(runbook: Runbook, state: RunState, planned: PlannedStep, number: int
     return remedy
 
 
-def _job(run: RunFolder, runbook: Runbook, planned: PlannedStep, remedy: Remedy) -> Job:
+def _job(run: RunFolder, runbook: Runbook, state: RunState, planned: PlannedStep, remedy: Remedy) -> Job:
     folder = run.job(planned.id, 1).parent
     taken = len(list(folder.glob("remedy-*"))) if folder.is_dir() else 0
     name = f"remedy-{taken + 1}"
-    place = Local() if remedy.place else job_of(run, runbook, planned, 1).place
-    return Job(JobFolder(folder / name), place, f"{marker(run.name, planned.id, 0)}-{name}")
+    step = job_of(run, runbook, state, planned, 1)
+    mark = f"{marker(run.name, planned.id, 0)}-{name}"
+    if remedy.place:
+        return Job(JobFolder(folder / name), Local(), mark)
+    return Job(step.folder.beside(name), step.place, mark)
 
 
 async def _run(

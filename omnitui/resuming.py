@@ -1,14 +1,13 @@
 """Taking up a run: what a resume decided is done here, before its next step begins."""
 
 from datetime import datetime
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.actions import Context, stop_server
 from omnitui.actions.server import attach, watch_health
-from omnitui.errors import JobError
+from omnitui.errors import JobError, PlaceError
 from omnitui.jobs.job import look_of
 from omnitui.jobs.stop import stop
 from omnitui.model import (
@@ -23,7 +22,7 @@ from omnitui.model import (
 )
 from omnitui.plan import PlannedStep, Resume, World, apply, next_step, resume
 from omnitui.runbook.schema import Serve
-from omnitui.world import job_of, output_of, server_jobs
+from omnitui.world import move_output_aside, server_jobs
 
 
 async def take_up(ctx: Context, decided: Resume) -> None:
@@ -55,7 +54,7 @@ async def _set_right(ctx: Context, decided: Resume) -> None:
         step = next_step(ctx.plan, owned.state)
         status = owned.state.step(step.id).status if step else None
         if step and isinstance(status, Running):
-            job = job_of(owned.run, ctx.runbook, step, status.attempt)
+            job = ctx.job(step, status.attempt)
             for one in (job, look_of(job)):
                 await stop(one, 10.0)
             reason = "its runner died" if decided.kind == "retry" else "the pass begins again"
@@ -64,7 +63,7 @@ async def _set_right(ctx: Context, decided: Resume) -> None:
     for name in decided.stop_servers:
         await stop_server(ctx, name, 30.0)
     if decided.move_aside:
-        moved = store.move_aside(output_of(owned.run, ctx.runbook, owned.state, decided.move_aside))
+        moved = move_output_aside(owned.run, ctx.runbook, owned.state, decided.move_aside)
         owned.commit("moved_aside", moved=[str(path) for path in moved])
     if decided.kind in ("retry", "redo_pass"):
         owned.commit("resumed", apply(owned.state, decided), kind=decided.kind, at=decided.at)
@@ -78,9 +77,9 @@ def is_first_of_pass(ctx: Context, planned: PlannedStep) -> bool:
 
 def keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
     """Move aside what another run left in a pass's output folder."""
-    out = Path(ctx.values(planned)["OUT"])
-    if out.is_dir() and any(out.iterdir()):
-        moved = store.move_aside([out], "earlier")
+    output = ctx.output(planned.scope)
+    if output.host.is_dir() and any(output.host.iterdir()):
+        moved = output.place.move_aside(output.path, "earlier")
         ctx.owned.commit("moved_aside", moved=[str(path) for path in moved])
 
 
@@ -89,8 +88,14 @@ def note_output(ctx: Context, planned: PlannedStep) -> None:
     if not planned.in_pass:
         return
     known = ctx.owned.state.passes.get(planned.scope, PassRecord())
-    out = store.folder_id(Path(ctx.values(planned)["OUT"]))
-    if out and not known.out:
+    if known.out:
+        return
+    try:
+        out = store.folder_id(ctx.output(planned.scope).host)
+    except PlaceError:
+        # A container that is gone is told by the next step that needs it.
+        return
+    if out:
         passes = {**ctx.owned.state.passes, planned.scope: replace(known, out=out)}
         ctx.owned.commit("output", replace(ctx.owned.state, passes=passes))
 
@@ -99,10 +104,11 @@ def check_output(ctx: Context, planned: PlannedStep) -> None:
     """Raise `JobError` when the pass's folder is another one by now: its files are not this pass's."""
     known = ctx.owned.state.passes.get(planned.scope, PassRecord()).out
     if planned.in_pass and known:
-        out = ctx.values(planned)["OUT"]
-        if store.folder_id(Path(out)) != known:
+        output = ctx.output(planned.scope)
+        if store.folder_id(output.host) != known:
             raise JobError(
-                f"{out} is not the folder that this pass made: it was moved or replaced; begin the pass again"
+                f"{output.path} is not the folder that this pass made: "
+                "it was moved or replaced; begin the pass again"
             )
 
 

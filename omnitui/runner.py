@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from omnitui import store
 from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
 from omnitui.claims import claimed, output
-from omnitui.errors import Blocked, JobError, OmniError, ResourceBusy, UsageError
+from omnitui.errors import Blocked, JobError, OmniError, PlaceError, ResourceBusy, UsageError
 from omnitui.jobs.stop import stop_stragglers
 from omnitui.live import Board
 from omnitui.model import (
@@ -28,7 +28,8 @@ from omnitui.model import (
     StepRecord,
     Stopped,
 )
-from omnitui.places.local import Local, identity_of
+from omnitui.places import places_of
+from omnitui.places.local import identity_of
 from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
@@ -148,9 +149,9 @@ async def _things(ctx: Context) -> dict[str, str]:
             cards = gpu.of_run(await anext(looks), gpus).cards
         things |= {f"gpu-{card.uuid}": f"GPU {card.index} ({card.uuid})" for card in cards}
     for scope in state.schedule if runbook.passes.out else ():
-        # A folder whose name a step still has to hand on is not known yet.
-        with suppress(UsageError):
-            things |= output(of_scope(runbook, state, scope, run.path)["OUT"])
+        # A folder whose name a step still has to hand on is not known yet, nor is one of a container to be made.
+        with suppress(UsageError, PlaceError):
+            things |= output(ctx.output(scope).host)
     return things
 
 
@@ -255,7 +256,11 @@ async def _leave(ctx: Context, outcome: Outcome) -> None:
         for name in list(ctx.servers):
             await stop_server(ctx, name, 30.0)
         # A step may have left something behind in a session of its own.
-        left = await stop_stragglers(Local(), ctx.owned.run.name, 10.0)
+        left = 0
+        for place in places_of(ctx.runbook, ctx.owned.state, ctx.owned.run):
+            # What cannot be reached cannot be stopped either; it was told when it was lost.
+            with suppress(PlaceError):
+                left += await stop_stragglers(place, ctx.owned.run.name, 10.0)
         if left:
             ctx.owned.commit("stragglers", stopped=left)
     for server in ctx.servers.values():

@@ -3,22 +3,13 @@
 from pathlib import Path
 
 from omnitui.errors import UsageError
-from omnitui.jobs.job import Job, JobFolder
-from omnitui.model import PassRecord, Running, RunState, marker
-from omnitui.places import open_place
+from omnitui.jobs.job import Job, job_of
+from omnitui.model import PassRecord, Running, RunState
+from omnitui.places import output_at
 from omnitui.plan import Plan, PlannedStep, World, find_step, next_step
 from omnitui.runbook import load
-from omnitui.runbook.check import environment_of
-from omnitui.runbook.schema import PlaceSpec, Runbook, Serve, Stop
-from omnitui.store import RunFolder, folder_id
-from omnitui.values import of_scope
-
-
-def job_of(run: RunFolder, runbook: Runbook, planned: PlannedStep, attempt: int) -> Job:
-    """The job of an attempt, whether it has been started or not."""
-    name = environment_of(runbook, planned.step).place
-    place = open_place(runbook.places.get(name, PlaceSpec()))
-    return Job(JobFolder(run.job(planned.id, attempt)), place, marker(run.name, planned.id, attempt))
+from omnitui.runbook.schema import Runbook, Serve, Stop
+from omnitui.store import RunFolder, folder_id, move_aside
 
 
 def server_jobs(
@@ -28,7 +19,7 @@ def server_jobs(
     found = {}
     for name, record in state.servers.items():
         planned = find_step(plan, record.step)
-        found[name] = (planned, job_of(run, runbook, planned, int(Path(record.job).name)))
+        found[name] = (planned, job_of(run, runbook, state, planned, int(Path(record.job).name)))
     return found
 
 
@@ -42,7 +33,7 @@ def observe(run: RunFolder, runbook: Runbook, plan: Plan, state: RunState) -> Wo
     status = state.step(step.id).status if step else None
     if step is None or not isinstance(status, Running) or isinstance(step.step, Stop):
         return World(live_servers=live, runbook_changed=changed)
-    job = job_of(run, runbook, step, status.attempt)
+    job = job_of(run, runbook, state, step, status.attempt)
     fact = job.fact() if job.folder.path.exists() else "lost"
     if isinstance(step.step, Serve) and fact == "ended":
         # A server that has ended cannot become ready any more.
@@ -58,9 +49,10 @@ def source_changed(state: RunState) -> bool:
         return True
 
 
-def output_of(run: RunFolder, runbook: Runbook, state: RunState, scope: str) -> list[Path]:
-    """What a pass has written: its metrics, and its output if the folder of that name is still its own."""
-    out = Path(of_scope(runbook, state, scope, run.path)["OUT"])
+def move_output_aside(run: RunFolder, runbook: Runbook, state: RunState, scope: str) -> list[Path]:
+    """Move aside what a pass has written: its metrics, and its output if that folder is still its own."""
+    output = output_at(runbook, state, scope, run)
     known = state.passes.get(scope, PassRecord()).out
-    ours = not known or folder_id(out) == known
-    return [*([out] if ours else []), run.pass_folder(scope)]
+    ours = not known or folder_id(output.host) == known
+    moved = output.place.move_aside(output.path) if ours else []
+    return [*moved, *move_aside([run.pass_folder(scope)])]

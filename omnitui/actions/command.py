@@ -1,21 +1,23 @@
 """Steps that run a script to its end: commands, collecting, summarizing; and the question to the operator."""
 
+import asyncio
+import os
+
 from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.actions.context import Context, Result, failed, passed
-from omnitui.actions.gating import decide
+from omnitui.actions.gating import decide, look
 from omnitui.actions.watching import wait_job
 from omnitui.errors import JobError
-from omnitui.gates import Green, Red, Verdict, judge_output, word_of
+from omnitui.gates import Green, Red, Verdict, earned, judge_output, word_of
 from omnitui.jobs.job import Job, look_of, read_handed, start
 from omnitui.jobs.output import Scanner, tail, words_of
 from omnitui.model import Asking, Crashed
 from omnitui.plan import PlannedStep, servers_at
-from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Command, Confirm, Coverage, Gate, Output
 from omnitui.runbook.variables import expand
-from omnitui.values import command_of, script
+from omnitui.values import command_of, environment_at, script
 
 _COLLECT = 'exec "$OMNITUI_PYTHON" -m omnitui.results.collect "$RUN_DIR" "$SERIES/$PASS"'
 _LOST, _CUT = "(lost)", "(cut short)"
@@ -27,12 +29,16 @@ async def act_command(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
     """Run the step's script and judge its gates, unless it is already true."""
     step = planned.step
     assert isinstance(step, Command)
+    if step.look_first and not os.path.lexists(ctx.job(planned, attempt).folder.path):
+        verdicts = await look(ctx, planned, attempt, step.gates)
+        if earned(verdicts):
+            return passed(attempt, verdicts, "already true", already=True)
     if step.satisfied_by and not ctx.job(planned, attempt).folder.path.exists():
-        look = Output(word=step.satisfied_by.word)
+        word = Output(word=step.satisfied_by.word)
         job = look_of(ctx.job(planned, attempt))
         if not job.folder.path.exists():
-            verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (look,), looking=True)
-            if isinstance(verdicts.get(look.word), Green):
+            verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (word,), looking=True)
+            if isinstance(verdicts.get(word.word), Green):
                 return passed(attempt, verdicts, "already true", already=True)
             ctx.board.forget(planned.id)
     return await _act(ctx, planned, attempt, command_of(planned, ctx.owned.state), step.gates)
@@ -81,7 +87,7 @@ async def _run(
     values = ctx.values(planned)
     outputs = [_expanded(gate, values) for gate in gates if isinstance(gate, Output)] or [Output()]
     if not job.folder.path.exists():
-        text = script(environment_of(ctx.runbook, planned.step), planned.step.title, run, values)
+        text = script(environment_at(ctx.runbook, planned.step), planned.step.title, run, values)
         job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
     patterns = tuple(gate.pattern for gate in outputs if gate.pattern)
     scanner = Scanner(job.folder.log, words_of(outputs), patterns, tuple(ctx.secrets.values()))
@@ -106,7 +112,7 @@ async def _run(
     scanner.read()
     status = job.folder.exit_status()
     if status is None and not why:
-        return {_LOST: Red(_lost(job))}
+        return {_LOST: Red(await asyncio.to_thread(_lost, job))}
     verdicts = judged(status, ended=True)
     if why:
         verdicts[_CUT] = Red(why)
@@ -117,7 +123,7 @@ async def _run(
 
 def _lost(job: Job) -> str:
     last = tail(job.folder.log, 1)
-    return "the job is gone and left no exit status" + (f"; its last line: {last[0][:200]}" if last else "")
+    return job.lost() + (f"; its last line: {last[0][:200]}" if last else "")
 
 
 def _expanded(gate: Output, values: dict[str, str]) -> Output:

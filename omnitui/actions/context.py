@@ -12,13 +12,12 @@ from omnitui import claims, values
 from omnitui.actions.changes import Changes
 from omnitui.claims import claimed
 from omnitui.gates import Green, Verdict, earned
-from omnitui.jobs.job import Job, JobFolder
+from omnitui.jobs.job import Job, job_of
 from omnitui.live import Board
-from omnitui.model import Asking, Crashed, Failed, Passed, ServerRecord, marker
-from omnitui.places import Place, open_place
+from omnitui.model import Asking, Crashed, Failed, Passed, ServerRecord
+from omnitui.places import Output, Place, output_at, place_at
 from omnitui.plan import Plan, PlannedStep
-from omnitui.runbook.check import environment_of
-from omnitui.runbook.schema import PlaceSpec, Runbook
+from omnitui.runbook.schema import Runbook
 from omnitui.store import Owned, now
 
 Result: TypeAlias = Passed | Failed | Crashed | Asking
@@ -52,19 +51,25 @@ class Context:
     def claim_output(self, planned: PlannedStep) -> None:
         """Hold the output folder of the step's pass, if it is not held yet. Raises `ResourceBusy`."""
         if planned.in_pass:
-            wanted = claims.output(self.values(planned)["OUT"])
+            wanted = claims.output(self.output(planned.scope).host)
             missing = {name: thing for name, thing in wanted.items() if name not in self.claims}
             self.held.enter_context(claimed(missing, self.owned.run.name))
             self.claims |= wanted.keys()
 
     def values(self, planned: PlannedStep) -> dict[str, str]:
-        """The step's values, without secrets."""
-        return values.of_scope(self.runbook, self.owned.state, planned.scope, self.owned.run.path)
+        """The step's values, without secrets. Paths are those of its place."""
+        place = values.place_of(self.runbook, planned.step)
+        return values.of_scope(self.runbook, self.owned.state, planned.scope, self.owned.run.path, place)
 
-    def place(self, planned: PlannedStep) -> Place:
-        """Where the step runs."""
-        name = environment_of(self.runbook, planned.step).place
-        return open_place(self.runbook.places.get(name, PlaceSpec()))
+    def place(self, name: str, scope: str) -> Place:
+        """The place of this name, as the values of a scope make it."""
+        run = self.owned.run
+        known = values.of_scope(self.runbook, self.owned.state, scope, run.path)
+        return place_at(self.runbook, name, known, run)
+
+    def output(self, scope: str) -> Output:
+        """Where a pass leaves its output."""
+        return output_at(self.runbook, self.owned.state, scope, self.owned.run)
 
     def masked(self, verdict: Verdict) -> Verdict:
         """The verdict with every secret in its reason blanked."""
@@ -80,8 +85,7 @@ class Context:
 
     def job(self, planned: PlannedStep, attempt: int) -> Job:
         """The job of an attempt, whether it has been started or not."""
-        folder = JobFolder(self.owned.run.job(planned.id, attempt))
-        return Job(folder, self.place(planned), marker(self.owned.run.name, planned.id, attempt))
+        return job_of(self.owned.run, self.runbook, self.owned.state, planned, attempt)
 
     def server_state(self, name: str, record: ServerRecord | None) -> None:
         """Commit a server's record, or its removal when `record` is None."""

@@ -1,17 +1,20 @@
 """The gates of a step that look at the world: one table of probes, polled until all are decided."""
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from omnitui.actions.context import Context, StopAsked
 from omnitui.actions.patience import patience_s
 from omnitui.actions.watching import POLL_S
 from omnitui.assets import AssetsReading, wanted_of
+from omnitui.containers import ContainerReading
 from omnitui.errors import OmniError
 from omnitui.gates import (
     CoverageReading,
@@ -29,9 +32,9 @@ from omnitui.gates import (
 from omnitui.model import marker
 from omnitui.plan import PlannedStep
 from omnitui.probes import assets, gpu, listeners
-from omnitui.runbook.schema import AssetsCached, Coverage, Gate, GpuFree, Output, PortFree
+from omnitui.runbook.schema import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.variables import expand
-from omnitui.values import port_of
+from omnitui.values import place_of, port_of
 
 Probe: TypeAlias = Callable[[], Reading]
 
@@ -49,7 +52,9 @@ class World:
 
 
 def _port(world: World, gate: PortFree) -> PortReading:
-    return listeners.look(port_of(gate.port, world.values))
+    # The network is that of the step's place: of a step that stops a server, where the server was.
+    place = world.ctx.place(place_of(world.ctx.runbook, world.planned.step), world.planned.scope)
+    return listeners.look(port_of(gate.port, world.values), place=place)
 
 
 def _gpus(world: World, gate: GpuFree) -> GpuReading:
@@ -78,6 +83,12 @@ def _assets(world: World, gate: AssetsCached) -> AssetsReading:
         return AssetsReading(error=str(error))
 
 
+def _container(world: World, gate: ContainerUp) -> ContainerReading:
+    seen = world.ctx.place(gate.place, world.planned.scope).container()
+    # However a folder of the host is spelled.
+    return replace(seen, mounts={inside: os.path.realpath(host) for inside, host in seen.mounts.items()})
+
+
 class StoredCoverage(msgspec.Struct, frozen=True):
     """`coverage.json`: the reading, and the attempt that took it."""
 
@@ -90,9 +101,10 @@ PROBES: dict[type, Callable[..., Reading]] = {
     GpuFree: _gpus,
     Coverage: _coverage,
     AssetsCached: _assets,
+    ContainerUp: _container,
 }
 """How each gate that looks at the world takes its reading."""
-_SLOW = (AssetsCached,)
+_SLOW = (AssetsCached, ContainerUp, PortFree)
 """Gates whose reading is taken in a thread: it may take longer than the runner may stand still."""
 
 
@@ -138,10 +150,27 @@ async def _pause(ctx: Context) -> None:
     raise StopAsked
 
 
+async def look(ctx: Context, planned: PlannedStep, attempt: int, gates: tuple[Gate, ...]) -> dict[str, Verdict]:
+    """One look at what a step is there to bring about: its containers and assets. No verdict ends anything."""
+    world = World(ctx, planned, attempt)
+    asked = [gate for gate in gates if isinstance(gate, ContainerUp | AssetsCached)]
+    return {word_of(gate): await _verdict(world, gate, 0.0) for gate in asked}
+
+
+def _expanded(gate: Gate, values: Mapping[str, str]) -> Gate:
+    """A gate that names more than its reading does, its variables replaced."""
+    if not isinstance(gate, ContainerUp):
+        return gate
+    wanted = {expand(inside, values): expand(host, values) for inside, host in gate.mounts.items()}
+    mounts = {inside: os.path.realpath(host) for inside, host in wanted.items()}
+    told = {name: expand(getattr(gate, name), values) for name in ("image", "gpus", "cpuset")}
+    return replace(gate, mounts=mounts, **told)
+
+
 async def _verdict(world: World, gate: Gate, waited_s: float) -> Verdict:
     probe = PROBES[type(gate)]
     reading = await asyncio.to_thread(probe, world, gate) if isinstance(gate, _SLOW) else probe(world, gate)
-    verdict = judge(gate, reading)
+    verdict = judge(_expanded(gate, world.values), reading)
     limit_s = patience_s(gate.timeout_s) if isinstance(gate, PortFree | GpuFree) else 0.0
     if isinstance(verdict, Unknown) and waited_s >= limit_s:
         return Red(f"{verdict.reason} (waited {waited_s:.0f} s)")

@@ -32,7 +32,7 @@ class Health:
         self._port = port
         self._path = path
         self._model = model
-        self._client = Client(port)
+        self._client = Client(port, place=job.place)
         self._known: tuple[int | None, PortReading] | None = None
 
     def look(self) -> HealthReading:
@@ -46,7 +46,7 @@ class Health:
             return HealthReading(PortReading(self._port), alive=True)
         if self._known is None or answer.fresh or answer.error or self._known[0] != answer.status:
             ours = [process.pid for process in members(self._job)]
-            self._known = (answer.status, listeners.look(self._port, ours))
+            self._known = (answer.status, listeners.look(self._port, ours, place=self._job.place))
         port = self._known[1]
         models, error = self._client.models() if self._model and answer.status == 200 else (None, "")
         return HealthReading(port, True, None, answer.status, answer.latency_s, models, answer.error or error)

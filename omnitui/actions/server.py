@@ -15,10 +15,9 @@ from omnitui.jobs.stop import stop
 from omnitui.model import ServerRecord
 from omnitui.plan import PlannedStep
 from omnitui.probes import listeners
-from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Serve, Server, Stop
 from omnitui.runbook.variables import expand
-from omnitui.values import command_of, port_of, script
+from omnitui.values import command_of, environment_at, port_of, script
 
 _WATCH_S = 5.0
 """Between two looks at the health of a server under measurement; the pages' own loops use the same."""
@@ -33,11 +32,11 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     port, model = port_of(spec.port, values), expand(spec.model, values)
     job = ctx.job(planned, attempt)
     if not job.folder.path.exists():
-        busy = listeners.look(port)
+        busy = await asyncio.to_thread(listeners.look, port, place=job.place)
         if busy.listeners:
             return failed(attempt, f"{spec.word}: port {port} is held by {who(busy.listeners[0])}")
         ctx.server_state(step.server, ServerRecord(step=planned.id, job=_below(ctx, job)))
-        text = script(environment_of(ctx.runbook, step), step.title, command_of(planned, ctx.owned.state), values)
+        text = script(environment_at(ctx.runbook, step), step.title, command_of(planned, ctx.owned.state), values)
         job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
     server = attach(ctx, step.server, job)
     try:

@@ -14,18 +14,20 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from omnitui import store
-from omnitui.errors import JobError
-from omnitui.model import MARKER, Identity
-from omnitui.places import Place
+from omnitui.errors import JobError, PlaceError
+from omnitui.model import MARKER, Identity, RunState, marker
+from omnitui.places import Place, open_place
 from omnitui.places.base import Process
 from omnitui.places.local import is_same
-from omnitui.plan import JobFact
+from omnitui.plan import JobFact, PlannedStep
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import names_in
+from omnitui.store import RunFolder
+from omnitui.values import inside, of_scope, place_of, spec_of
 
 _DROPPED = ("COLUMNS", "LINES")
 """They fix the size that programs see; the job has no terminal."""
-_START_S = 10.0
+_START_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,26 @@ class JobFolder:
     """The names in a job's folder."""
 
     path: Path
+    inside: str = ""
+    """The same folder as the place knows it; empty where that is no other path."""
+
+    @property
+    def there(self) -> Path:
+        """The folder as the job itself finds it."""
+        return Path(self.inside or self.path)
+
+    def beside(self, name: str) -> "JobFolder":
+        """Another folder next to this one."""
+        inside = str(Path(self.inside).with_name(name)) if self.inside else ""
+        return JobFolder(self.path.with_name(name), inside)
+
+    @property
+    def begun(self) -> float:
+        """When the wrapper said who it is, in epoch seconds; 0 when it never did."""
+        try:
+            return (self.path / "pid").stat().st_mtime
+        except OSError:
+            return 0.0
 
     @property
     def script(self) -> Path:
@@ -86,8 +108,8 @@ class Job:
 
     def leader_lives(self) -> bool:
         """Whether the wrapper is alive and the one that we started."""
-        if self.child and self.child.poll() is not None:
-            return False
+        if self.child:
+            self.child.poll()
         who = self.identity
         return who is not None and is_same(self.place.process(who.pid), who, self.place.boot())
 
@@ -102,43 +124,51 @@ class Job:
 
     async def wait(self) -> int | None:
         """The exit status once it has ended; None when it is lost. Sees the end within milliseconds."""
-        await self._leader_gone()
-        while self.folder.exit_status() is None and members(self):
+        if self.identity is not None:
+            await self.place.ended(self.identity)
+        while self.folder.exit_status() is None and self._may_live():
             await asyncio.sleep(0.1)
+        if self.child:
+            await _reaped(self.child)
         return self.folder.exit_status()
 
-    async def _leader_gone(self) -> None:
-        who = self.identity
-        if who is None:
-            return
+    def _may_live(self) -> bool:
         try:
-            # A pidfd tells of the end of a process that is not our child just as well.
-            fd = os.pidfd_open(who.pid)
-        except ProcessLookupError:
+            return bool(members(self))
+        except PlaceError:
+            # Not known is not ended.
+            return True
+
+    def lost(self) -> str:
+        """That it is gone without an exit status, and why, if its place tells."""
+        trouble = self.place.trouble(self.folder.begun)
+        return "the job is gone and left no exit status" + (f": {trouble}" if trouble else "")
+
+
+async def _reaped(child: "subprocess.Popen[bytes]") -> None:
+    """The client of a container ends a little after the job that it started."""
+    for _ in range(100):
+        if child.poll() is not None:
             return
-        try:
-            if not self.leader_lives():
-                return
-            ended = asyncio.Event()
-            loop = asyncio.get_running_loop()
-            loop.add_reader(fd, ended.set)
-            try:
-                await ended.wait()
-            finally:
-                loop.remove_reader(fd)
-        finally:
-            os.close(fd)
-            if self.child:
-                self.child.poll()
+        await asyncio.sleep(0.01)
+
+
+def job_of(run: RunFolder, runbook: Runbook, state: RunState, planned: PlannedStep, attempt: int) -> Job:
+    """The job of an attempt, whether it has been started or not."""
+    values = of_scope(runbook, state, planned.scope, run.path)
+    name = place_of(runbook, planned.step)
+    spec = spec_of(runbook, name, values)
+    there = inside(spec, run.name) / "jobs" / planned.id / str(attempt) if spec.kind == "docker" else ""
+    folder = JobFolder(run.job(planned.id, attempt), str(there))
+    return Job(folder, open_place(spec, run), marker(run.name, planned.id, attempt))
 
 
 def look_of(job: Job) -> Job:
     """The job that looks, before an attempt, whether its step is already true."""
-    path = job.folder.path
-    return Job(JobFolder(path.with_name(f"{path.name}-look")), job.place, f"{job.marker}-look")
+    return Job(job.folder.beside(f"{job.folder.path.name}-look"), job.place, f"{job.marker}-look")
 
 
-def members(job: Job, *, marked: bool = True) -> list[Process]:
+def members(job: Job, everyone: Iterable[Process] | None = None) -> list[Process]:
     """The living processes of a job: those in its session or group, and those that carry its marker.
 
     A process in the group counts only if its leader is still the one we know, or if it carries the marker: the
@@ -147,36 +177,31 @@ def members(job: Job, *, marked: bool = True) -> list[Process]:
     who = job.identity
     if who is not None and who.boot != job.place.boot():
         return []
-    everyone = [process for process in job.place.processes() if not process.zombie]
-    mine = os.getpid()
-    known = who is not None and is_same(job.place.process(who.pid), who, who.boot)
-    found = []
-    for process in everyone:
-        grouped = who is not None and who.pid in (process.group, process.session)
-        if process.pid == mine or not (grouped or marked):
-            continue
-        if (grouped and known) or _carries(job, process.pid):
-            found.append(process)
-    return found
-
-
-def _carries(job: Job, pid: int) -> bool:
-    environ = job.place.environ(pid)
-    return environ is not None and environ.get(MARKER) == job.marker
+    seen = [one for one in (job.place.processes() if everyone is None else everyone) if not one.zombie]
+    known = who is not None and any(one.pid == who.pid and one.start == who.start for one in seen)
+    return [
+        process
+        for process in seen
+        if process.marker == job.marker
+        or (known and who is not None and who.pid in (process.group, process.session))
+    ]
 
 
 def _leader(job: Job) -> Identity | None:
     for process in job.place.processes():
-        if process.pid == process.session and not process.zombie and _carries(job, process.pid):
+        if process.pid == process.session and not process.zombie and process.marker == job.marker:
             return Identity(pid=process.pid, start=process.start, boot=job.place.boot())
     return None
 
 
 def environment(values: Mapping[str, str], folder: JobFolder, marker: str) -> dict[str, str]:
-    """The environment of a job: the operator's, without the terminal's size, with the run's values."""
+    """The environment of a job: the operator's, without the terminal's size, with the run's values.
+
+    Only the latter reach a container.
+    """
     inherited = {name: value for name, value in os.environ.items() if name not in _DROPPED}
     # SPT_NOENV keeps setproctitle from wiping the marker.
-    own = {MARKER: marker, "SPT_NOENV": "1", "OMNITUI_ENV": str(folder.handed)}
+    own = {MARKER: marker, "SPT_NOENV": "1", "OMNITUI_ENV": str(folder.there / folder.handed.name)}
     return {**inherited, **values, **own}
 
 
@@ -189,9 +214,9 @@ async def start(
     secrets: Iterable[str] = (),
 ) -> Job:
     """Start a script in its folder. Raises `JobError` when it does not come up, with what it printed."""
-    if folder.path.exists():
+    if os.path.lexists(folder.path):
         raise JobError(f"{folder.path} exists already; an attempt never runs twice")
-    store.make_folder(folder.path)
+    place.make_job(folder.path, folder.inside)
     env = environment(values, folder, marker)
     names = sorted({*values, MARKER, "SPT_NOENV", "OMNITUI_ENV"})
     try:
@@ -205,7 +230,7 @@ async def start(
     with open(os.open(folder.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab") as log:
         try:
             job.child = subprocess.Popen(
-                [*place.argv([*names, *secrets]), "--", str(folder.path)],
+                [*place.argv([*names, *secrets]), "--", str(folder.there), place.tag()],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -217,7 +242,7 @@ async def start(
     assert job.child.stdin is not None
     # A bash that ended at once is told below, with what it said.
     with suppress(BrokenPipeError), job.child.stdin as pipe:
-        pipe.write(_LAUNCHER)
+        pipe.write(place.before + _LAUNCHER)
     await _came_up(job)
     return job
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from omnitui.errors import JobError
+from omnitui.errors import JobError, PlaceError
 from omnitui.jobs.job import Job, JobFolder, members
-from omnitui.model import MARKER, Identity
+from omnitui.model import Identity
 from omnitui.places import Place
 from omnitui.places.base import Process
-from omnitui.places.local import is_same
 
 
 class Stopped(Struct, frozen=True):
@@ -25,18 +24,17 @@ class Stopped(Struct, frozen=True):
 
 
 def is_group_empty(job: Job) -> bool:
-    """Whether nothing is left in the job's group, in one system call; False where that cannot be told."""
+    """Whether nothing is left in the job's group, in one look; False where that cannot be told."""
     who = job.identity
     if who is None:
         return False
     try:
-        os.killpg(who.pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
+        return not job.place.signal_group(who.pid, 0)
+    except PlaceError:
+        return False
+    except JobError:
         # The number belongs to somebody else by now, so nothing of ours has it.
         return True
-    return False
 
 
 async def stop(job: Job, grace_s: float) -> Stopped:
@@ -64,8 +62,7 @@ async def stop(job: Job, grace_s: float) -> Stopped:
 
 async def stop_stragglers(place: Place, run: str, grace_s: float) -> int:
     """Stop whatever still carries a marker of this run, in any session; how many processes there were."""
-    environs = (place.environ(process.pid) for process in place.processes() if not process.zombie)
-    carried = {environ.get(MARKER, "") for environ in environs if environ}
+    carried = {process.marker for process in place.processes() if not process.zombie}
     # They are known by their marker alone. Their folder must be one that cannot hold somebody's pid file.
     jobs = [Job(JobFolder(Path(os.devnull)), place, one) for one in sorted(carried) if one.startswith(f"{run}:")]
     done = [await stop(job, grace_s) for job in jobs]
@@ -75,27 +72,22 @@ async def stop_stragglers(place: Place, run: str, grace_s: float) -> int:
 def _family(job: Job) -> dict[tuple[int, int], Process]:
     """The job's members and all their descendants, by pid and start time, recorded while their parents live."""
     everyone = job.place.processes()
-    family = {(process.pid, process.start): process for process in members(job)}
+    family = {(process.pid, process.start): process for process in members(job, everyone)}
     grown = True
     while grown:
         pids = {pid for pid, _ in family}
         children = {(p.pid, p.start): p for p in everyone if p.parent in pids and not p.zombie}
         grown = bool(children.keys() - family.keys())
         family |= children
-    family.pop(next((key for key in family if key[0] == os.getpid()), (0, 0)), None)
     return family
 
 
 def _living(job: Job, family: dict[tuple[int, int], Process]) -> list[Process]:
     """Who of the family still lives; processes that it started meanwhile join it."""
-    for process in members(job):
+    everyone = job.place.processes()
+    for process in members(job, everyone):
         family.setdefault((process.pid, process.start), process)
-    boot = job.place.boot()
-    return [
-        process
-        for (pid, start), process in family.items()
-        if is_same(job.place.process(pid), Identity(pid=pid, start=start, boot=boot), boot)
-    ]
+    return [one for one in everyone if not one.zombie and (one.pid, one.start) in family]
 
 
 async def _gone(
@@ -120,16 +112,9 @@ def _signal_group(job: Job, number: signal.Signals) -> None:
     who = job.identity
     if who is None:
         return
-    if who.pid in (0, 1) or who.pid == os.getpgrp():
-        raise JobError(f"process group {who.pid} is never signalled")
     # A group's number is not given away while the group has a member, so a known member makes it ours.
     if any(process.group == who.pid for process in members(job)):
-        try:
-            os.killpg(who.pid, number)
-        except ProcessLookupError:
-            return
-        except PermissionError as error:
-            raise JobError(f"process group {who.pid} belongs to another user; it is not signalled") from error
+        job.place.signal_group(who.pid, number)
 
 
 def _signal_one(job: Job, process: Process, number: signal.Signals) -> None:

@@ -1,40 +1,67 @@
 """The host that OmniTUI runs on (or the container, when OmniTUI itself runs inside one)."""
 
+import asyncio
 import os
-import signal as signals
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from omnitui import store
+from omnitui.containers import ContainerReading
 from omnitui.errors import JobError
-from omnitui.model import Identity
-from omnitui.places.base import Process
+from omnitui.gates import Listener, PortReading
+from omnitui.model import MARKER, Identity
+from omnitui.places import eyes
+from omnitui.places.base import Answer, Process
 
+SHELL = 'exec bash --rcfile <(printf %s "$OMNITUI_RC") -i'
 _PROC = Path("/proc")
 
 
 @lru_cache(maxsize=1)
 def boot_id() -> str:
     """The kernel's random id of this boot; empty where there is none (macOS)."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
+    return eyes.boot()
 
 
 class Local:
     """Bash on this host, and its `/proc`."""
 
     name = "host"
+    before = b""
 
     def argv(self, env_names: Iterable[str]) -> list[str]:
         """`bash -s`, which reads the launcher from stdin."""
         return ["bash", "-s"]
 
+    def shell(self, env_names: Iterable[str]) -> list[str]:
+        """A bash of this host."""
+        return ["bash", "-c", SHELL]
+
+    def tag(self) -> str:
+        """Nothing: the boot is enough."""
+        return ""
+
+    def make_job(self, path: Path, inside: str) -> None:
+        """A private folder."""
+        store.make_folder(path)
+
+    def was_used(self) -> bool:
+        """Every run has its own processes here."""
+        return True
+
     def to_host(self, path: str) -> Path:
         """The same path."""
         return Path(path)
+
+    def move_aside(self, path: str, what: str = "incomplete") -> list[Path]:
+        """Rename it."""
+        return store.move_aside([Path(path)], what)
+
+    def write(self, path: str, text: str) -> None:
+        """Write it."""
+        store.replace_file(Path(path), text.encode())
 
     def boot(self) -> str:
         """The id of this boot."""
@@ -42,68 +69,97 @@ class Local:
 
     def processes(self) -> list[Process]:
         """Every process in `/proc`."""
-        found = (self.process(int(entry)) for entry in os.listdir(_PROC) if entry.isdigit())  # noqa: PTH208
-        return [process for process in found if process]
+        return [Process(*row) for row in eyes.processes(MARKER)]
 
     def process(self, pid: int) -> Process | None:
         """One look at `/proc/PID/stat`. Errors mean that it is gone."""
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                data = file.read()
-        except OSError:
-            return None
-        # The command stands in brackets and may hold brackets and spaces itself.
-        head, _, tail = data.rpartition(b") ")
-        fields = tail.split()
-        if len(fields) < 20:
-            return None
-        return Process(
-            pid=pid,
-            parent=int(fields[1]),
-            group=int(fields[2]),
-            session=int(fields[3]),
-            start=int(fields[19]),
-            zombie=fields[0] in (b"Z", b"X"),
-            command=head.partition(b"(")[2].decode(errors="replace"),
-        )
+        row = eyes.process(pid)
+        return Process(*row) if row else None
 
     def environ(self, pid: int) -> Mapping[str, str] | None:
         """What `/proc/PID/environ` holds; None when it belongs to another user."""
-        try:
-            data = (_PROC / str(pid) / "environ").read_bytes()
-        except OSError:
-            return None
-        pairs = (entry.partition(b"=") for entry in data.split(b"\0") if entry)
-        return {name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs}
+        return eyes.environ(pid)
 
     def cpus(self, pid: int) -> list[frozenset[int]]:
         """The affinity of every thread that still lives."""
-        found = []
-        with suppress(OSError):
-            for task in (_PROC / str(pid) / "task").iterdir():
-                with suppress(OSError):
-                    found.append(frozenset(os.sched_getaffinity(int(task.name))))
-        return found
+        return [frozenset(one) for one in eyes.cpus(pid)]
 
-    def signal(self, identity: Identity, signal: int) -> bool:
-        """Signal through a pidfd, so that the process cannot change between the check and the signal."""
-        if identity.pid in (0, 1, os.getpid()):
-            raise JobError(f"pid {identity.pid} is never signalled")
+    async def ended(self, identity: Identity) -> None:
+        """A pidfd tells of the end of a process that is not our child just as well."""
         try:
             fd = os.pidfd_open(identity.pid)
         except ProcessLookupError:
-            return False
+            return
         try:
             if not is_same(self.process(identity.pid), identity, self.boot()):
-                return False
-            signals.pidfd_send_signal(fd, signal)
-        except ProcessLookupError:
-            return False
-        except PermissionError as error:
-            raise JobError(f"pid {identity.pid} belongs to another user; it is not signalled") from error
+                return
+            ended = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            loop.add_reader(fd, ended.set)
+            try:
+                await ended.wait()
+            finally:
+                loop.remove_reader(fd)
         finally:
             os.close(fd)
-        return True
+
+    def signal(self, identity: Identity, number: int) -> bool:
+        """Signal one process of this boot."""
+        if identity.boot != self.boot():
+            return False
+        try:
+            return eyes.signal(identity.pid, identity.start, number)
+        except PermissionError as error:
+            raise JobError(f"pid {identity.pid} is not ours; it is not signalled ({error})") from error
+
+    def signal_group(self, group: int, number: int) -> bool:
+        """Signal a process group of this host."""
+        try:
+            return eyes.signal_group(group, number)
+        except PermissionError as error:
+            raise JobError(f"process group {group} is not ours; it is not signalled ({error})") from error
+
+    def listeners(self, port: int, ours: Iterable[int], proc: Path) -> PortReading:
+        """From the listen tables of `proc`."""
+        mine = list(ours)
+        try:
+            return port_reading(port, eyes.listeners(port, mine, str(proc), MARKER), mine)
+        except OSError as error:
+            return PortReading(port, error=f"the listen table cannot be read: {error}")
+
+    def connection(self, port: int, timeout_s: float) -> "LocalConnection":
+        """A connection of this process."""
+        return LocalConnection(port, timeout_s)
+
+    def container(self) -> ContainerReading:
+        """There is none to look at."""
+        return ContainerReading(here=True)
+
+    def trouble(self, since: float) -> str:
+        """This host is here."""
+        return ""
+
+
+class LocalConnection:
+    """A kept connection of this process."""
+
+    def __init__(self, port: int, timeout_s: float) -> None:
+        self._connection = eyes.Connection(port, timeout_s)
+
+    def get(self, path: str) -> Answer:
+        """GET `path`; errors are answers."""
+        return Answer(**self._connection.get(path))
+
+    def close(self) -> None:
+        """Close it."""
+        self._connection.close()
+
+
+def port_reading(port: int, rows: Iterable[list[Any]], ours: Iterable[int]) -> PortReading:
+    """The reading from the rows that the eyes gave; the beginning of a marker is the run."""
+    mine = set(ours)
+    found = (Listener(a, pid, command, pid in mine, marker.partition(":")[0]) for a, pid, command, marker in rows)
+    return PortReading(port, tuple(found))
 
 
 def is_same(process: Process | None, identity: Identity, boot: str) -> bool:

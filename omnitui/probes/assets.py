@@ -26,8 +26,8 @@ from omnitui.assets import (
     Wanted,
 )
 from omnitui.errors import UsageError
-from omnitui.places import open_place
-from omnitui.runbook.schema import PlaceSpec, Runbook
+from omnitui.places import place_at
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 
 _PATIENCE_S = 60.0
@@ -49,7 +49,7 @@ def hub_of(runbook: Runbook, values: Mapping[str, str]) -> Path:
     """The folder of the page's cache on this host. Raises `OmniError` where its place cannot be reached."""
     if not runbook.cache.hub:
         raise UsageError("the runbook names no cache: [cache] hub")
-    place = open_place(runbook.places.get(runbook.cache.place, PlaceSpec()))
+    place = place_at(runbook, runbook.cache.place, values)
     return place.to_host(expand(runbook.cache.hub, values)).expanduser()
 
 

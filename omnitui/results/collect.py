@@ -15,9 +15,10 @@ import msgspec
 import tomli_w
 
 from omnitui import store, telemetry
-from omnitui.errors import OmniError
+from omnitui.errors import OmniError, StoreError
 from omnitui.gates import CoverageReading, Green, judge_coverage
 from omnitui.model import MARKER, PassRecord, RunState
+from omnitui.places import Output, output_at, places_of
 from omnitui.plan import lay_out
 from omnitui.results.audio import AudioCheck
 from omnitui.results.coverage import read_coverage
@@ -45,7 +46,8 @@ def collect(run: RunFolder, scope: str) -> int:
     state = store.read(run)
     runbook = of_run(run.runbook, state.variables)
     values = of_scope(runbook, state, scope, run.path)
-    out = Path(values["OUT"])
+    output = output_at(runbook, state, scope, run)
+    out = output.host
     coverage, audio = read_coverage(runbook, out, values, _began(runbook, state, scope))
     verdict = judge_coverage(coverage)
     metrics, missing = read_metrics(runbook, out, values)
@@ -65,8 +67,9 @@ def collect(run: RunFolder, scope: str) -> int:
     marks = state.passes.get(scope, PassRecord()).marks
     result = PassResult(series, label, scored, complete, metrics, reasons, marks, tuple(rates))
     seen = summary(telemetry.read(run, _began(runbook, state, scope)))
-    _write(run, scope, result, coverage, {**provenance(state, scope), "out": str(out), "monitor": seen})
-    _page_metrics(out, metrics, audio, complete=complete)
+    known = {**provenance(state, scope), **_containers(runbook, run, state), "out": output.path, "monitor": seen}
+    _write(run, scope, result, coverage, known)
+    _page_metrics(output, metrics, audio, complete=complete)
     _say("RUN_COMPLETE" if complete else "RUN_INCOMPLETE")
     return 0 if complete else 1
 
@@ -91,7 +94,7 @@ def _write(
 
 
 def _page_metrics(
-    out: Path, metrics: Mapping[str, float], audio: Mapping[str, AudioCheck], *, complete: bool
+    output: Output, metrics: Mapping[str, float], audio: Mapping[str, AudioCheck], *, complete: bool
 ) -> None:
     """The pages' own `metrics.json`: the same keys, so that their scripts go on working."""
     figures = dict(metrics)
@@ -100,8 +103,19 @@ def _page_metrics(
         figures["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
     rates = sorted({rate for check in audio.values() for rate in check.rates})
     body = {"metrics": figures, "rates": rates, "complete": complete}
-    if out.is_dir():
-        store.replace_file(out / "metrics.json", json.dumps(body).encode())
+    if output.host.is_dir():
+        try:
+            store.replace_file(output.host / "metrics.json", json.dumps(body).encode())
+        except StoreError:
+            # The folder may belong to the container's root.
+            output.place.write(f"{output.path}/metrics.json", json.dumps(body))
+
+
+def _containers(runbook: Runbook, run: RunFolder, state: RunState) -> dict[str, list[dict[str, object]]]:
+    """What must be equal of the containers in which the pass was measured."""
+    seen = [msgspec.to_builtins(place.container()) for place in places_of(runbook, state, run)]
+    known = [{name: value for name, value in one.items() if value} for one in seen if not one["here"]]
+    return {"containers": known} if known else {}
 
 
 def _say(*lines: str) -> None:

@@ -69,6 +69,11 @@ class RunFolder:
         return self.path / "runbook"
 
     @property
+    def places(self) -> Path:
+        """What was noted of the containers in which the run's jobs ran: later they may be gone."""
+        return self.path / "places"
+
+    @property
     def runner_log(self) -> Path:
         """What the runner itself printed: empty unless it met a bug."""
         return self.path / "runner.log"

@@ -6,10 +6,8 @@ What takes time is done by threads, each of which ends in one message; what foll
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import SuspendNotSupported
@@ -20,8 +18,8 @@ from textual.screen import Screen
 from omnitui import decisions, store, supervise
 from omnitui.errors import OmniError
 from omnitui.model import Asking, Running
+from omnitui.places import place_at
 from omnitui.plan import PlannedStep, is_done, resume
-from omnitui.runbook.check import environment_of
 from omnitui.runbook.schema import Command, Serve
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
@@ -30,7 +28,7 @@ from omnitui.ui.messages import WorkDone, WorkFailed
 from omnitui.ui.run_messages import Plans, PlansRead
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
 from omnitui.ui.step_texts import cleaned
-from omnitui.values import command_of, of_scope, shell_rc
+from omnitui.values import command_of, environment_at, of_scope, place_of, shell_rc
 from omnitui.world import observe
 
 
@@ -194,11 +192,10 @@ class RunKeys(Screen[None]):
         if step is None or now is None:
             return
         try:
-            values = of_scope(now.runbook, now.state, step.scope, self.run.path)
-            rc = shell_rc(environment_of(now.runbook, step.step), values)
+            argv, environment = _shell_of(self.run, now, step, self.secrets)
             with self.app.suspend():
                 print(f"A shell for “{plain(step.step.title)}”. exit or ctrl+d leads back.", flush=True)  # noqa: T201
-                _shell(rc, {**os.environ, **values, **self.secrets})
+                _shell(argv, environment)
         except SuspendNotSupported:
             self.notify("This terminal cannot be given to a shell.", severity="error")
         except OmniError as error:
@@ -278,13 +275,21 @@ def _redo(run: RunFolder, scope: str) -> str:
     return f"{scope} begins again" + (f"; moved aside: {', '.join(path.name for path in moved)}" if moved else "")
 
 
-def _shell(rc: str, environment: Mapping[str, str]) -> None:
+def _shell_of(
+    run: RunFolder, now: Snapshot, step: PlannedStep, secrets: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The command and the environment of a shell in the step's place."""
+    name = place_of(now.runbook, step.step)
+    values = of_scope(now.runbook, now.state, step.scope, run.path, name)
+    rc = {"OMNITUI_RC": shell_rc(environment_at(now.runbook, step.step), values)}
+    place = place_at(now.runbook, name, of_scope(now.runbook, now.state, step.scope, run.path), run)
+    return place.shell([*values, *secrets]), {**os.environ, **values, **secrets, **rc}
+
+
+def _shell(argv: list[str], environment: Mapping[str, str]) -> None:
     # Ctrl-C is the shell's while it has the terminal.
     before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
-        with tempfile.TemporaryDirectory(prefix="omnitui-") as folder:
-            file = Path(folder) / "rc"
-            file.write_text(rc, encoding="utf-8")
-            subprocess.run(["bash", "--rcfile", str(file), "-i"], env=dict(environment), check=False)
+        subprocess.run(argv, env=dict(environment), check=False)
     finally:
         signal.signal(signal.SIGINT, before)

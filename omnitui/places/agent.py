@@ -1,0 +1,147 @@
+"""One long-lived process in a container that looks and acts there for us: nothing is spawned for a look.
+
+It ends by itself when its stdin closes, so it never outlives who started it.
+"""
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from importlib.resources import files
+from typing import Any
+
+from omnitui.errors import JobError, PlaceError
+
+PATIENCE_S = 3.0
+"""How long an answer may take."""
+_START_S = 15.0
+
+_EYES, _ANSWERS = (files("omnitui.places").joinpath(name).read_bytes() for name in ("eyes.py", "answers.py"))
+PROGRAM = f"""import sys
+def load(size, name):
+    known = {{"__name__": name}}
+    exec(compile(sys.stdin.buffer.read(size), name, "exec"), known)
+    return known
+eyes = load({len(_EYES)}, "eyes")
+load({len(_ANSWERS)}, "answers")["serve"](eyes, sys.stdin.buffer, sys.stdout.buffer)
+"""
+"""Reads the two files from stdin, then the requests."""
+
+
+class Agent:
+    """The process, and who waits for which answer. May be asked from any thread."""
+
+    def __init__(self, argv: Sequence[str], where: str) -> None:
+        self._where = where
+        self._lock = threading.Lock()
+        self._waiting: dict[int, Future[Any]] = {}
+        self._number = 0
+        self._said = b""
+        self._ended = False
+        try:
+            self._process = subprocess.Popen(
+                [*argv, PROGRAM],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise PlaceError(f"{where} cannot be looked at: {error}") from error
+        self._hearing = self._begin(self._hear)
+        self._begin(self._read)
+        with suppress(OSError):
+            self._send(_EYES + _ANSWERS)
+        self.boot = str(self.ask("boot", patience_s=_START_S))
+
+    def _begin(self, work: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=work, name="agent", daemon=True)
+        thread.start()
+        return thread
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be asked."""
+        return not self._ended
+
+    def ask(self, verb: str, *values: object, patience_s: float = PATIENCE_S) -> Any:
+        """What it gave. Raises `PlaceError` when it does not answer in time, `JobError` when it refuses."""
+        future = self.begin(verb, *values)
+        try:
+            return future.result(patience_s)
+        except TimeoutError:
+            # Whatever it is busy with, the next look gets a fresh one.
+            self.close()
+            raise PlaceError(f"{self._where} does not answer within {patience_s:g} s") from None
+
+    def begin(self, verb: str, *values: object) -> "Future[Any]":
+        """Ask, and be told later."""
+        future: Future[Any] = Future()
+        with self._lock:
+            self._number += 1
+            number = self._number
+            self._waiting[number] = future
+            try:
+                self._send(json.dumps({"id": number, "do": verb, "with": values}).encode() + b"\n")
+            except (OSError, ValueError):
+                self._ended = True
+        if self._ended:
+            self._let_go()
+        return future
+
+    def _send(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(data)
+        self._process.stdin.flush()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            try:
+                reply = json.loads(line)
+                future = self._waiting.pop(reply["id"], None)
+            except (ValueError, LookupError, TypeError):
+                # No line of ours: something else there writes to our pipe.
+                continue
+            if future is None:
+                continue
+            # Who asked may not wait any more.
+            with suppress(InvalidStateError):
+                if "error" in reply:
+                    future.set_exception(JobError(f"{self._where}: {reply['error']}"))
+                else:
+                    future.set_result(reply["gave"])
+        self._ended = True
+        self._hearing.join(1.0)
+        self._let_go()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        self._process.wait()
+
+    def _hear(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as pipe:
+            for line in pipe:
+                self._said = (self._said + line)[-2000:]
+
+    def _let_go(self) -> None:
+        said = " ".join(self._said.decode(errors="replace").split())
+        why = PlaceError(f"the look into {self._where} has ended" + (f": {said[-300:]}" if said else ""))
+        with self._lock:
+            left = list(self._waiting.values())
+            self._waiting.clear()
+        for future in left:
+            with suppress(InvalidStateError):
+                future.set_exception(why)
+
+    def close(self) -> None:
+        """End it."""
+        self._ended = True
+        with suppress(OSError):
+            self._process.kill()
+        with suppress(OSError, ValueError):
+            self._process.stdin.close()  # type: ignore[union-attr]
+        self._let_go()
