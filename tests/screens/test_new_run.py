@@ -264,3 +264,12 @@ async def test_a_look_at_the_host_for_other_values_is_not_shown(
         await until(lambda: "in the way of ccccccc" in str(app.screen.query_one("#preflight", Static).content))
         # The host is looked at when the typing pauses.
         assert looked == ["5ed8a8d", "ccccccc"]
+
+
+async def test_a_field_that_has_the_focus_is_seen_with_its_name(fake_runs: Any, until: Until) -> None:
+    async with duo(until, (80, 24)) as (_, app):
+        for name in ("BREAK", "NAME_A", "MODELS", "COMMIT_A"):
+            one = field(app, name)
+            one.focus_value()
+            view = app.screen.query_one("#new").region
+            await until(lambda one=one, view=view: view.contains_region(one.region))  # type: ignore[misc]

@@ -91,6 +91,10 @@ class VariableField(Vertical):
         """Go to where the value is given."""
         self.query("Input, Select, SelectionList").first().focus()
 
+    def on_descendant_focus(self) -> None:
+        """Show the name and the help too, and what is refused, not the line alone."""
+        self.call_after_refresh(self.scroll_visible, animate=False)
+
     def _take(self, value: str) -> None:
         self.value = value
         self._judge()
