@@ -65,6 +65,13 @@ def gpu() -> str:
     return done.stdout.strip() if done.returncode == 0 and done.stdout.strip() else "unknown"
 
 
+def compile_cache() -> str:
+    """What the first server finds: run0 is there to fill the cache, and later runs were checked to be warm."""
+    if os.environ.get("COLD_START") == "yes":
+        return "cold"
+    return "as run0 finds it" if os.environ.get("PASS") == "run0" else "warm"
+
+
 def packages() -> str:
     """The freeze list of this environment."""
     pairs = {f"{d.metadata['Name']}=={d.version}" for d in metadata.distributions() if d.metadata["Name"]}
@@ -86,7 +93,7 @@ def facts(freeze: str) -> dict[str, str]:
         "SEED": environment("SEED") or "none, as CI",
         "TORCH_COMPILE": environment("SGLANG_OMNI_TORCH_COMPILE_DEFAULT", "on (unset)"),
         "ALLOC_CONF": environment("PYTORCH_ALLOC_CONF", "unset"),
-        "COMPILE_CACHE": "cold" if environment("COLD_START") == "yes" else "warm or being filled",
+        "COMPILE_CACHE": compile_cache(),
         "PACKAGES": hashlib.sha256(freeze.encode()).hexdigest()[:16],
     }
     heads = {f"HEAD_{name}": HUB / folder / "refs" / "main" for name, folder in UNPINNED.items()}
