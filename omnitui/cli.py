@@ -275,7 +275,8 @@ def runs(as_json: Json = False) -> None:
     if not rows:
         say(f"No runs in {store.home() / 'runs'}. Start one with: omnitui run quickstart")
     for one in rows:
-        say(f"{one['run']:<40} {one['outcome']:<12} {one['step'] or ''} {one['reason']}".rstrip())
+        mark = "REHEARSAL " if one.get("rehearsal") else ""
+        say(f"{one['run']:<40} {one['outcome']:<12} {mark}{one['step'] or ''} {one['reason']}".rstrip())
 
 
 @app.command()
@@ -291,7 +292,8 @@ def status(run: Run = None, as_json: Json = False) -> int:
         lines = list(snapshot.resume.lines) if snapshot.resume else []
         say(json.dumps({**found, "gates": gates, "resume": lines}, indent=2))
     else:
-        say(f"{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
+        mark = "REHEARSAL " if found["rehearsal"] else ""
+        say(f"{mark}{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
         if snapshot.shortage:
             say(f"  {snapshot.shortage}")
         if found["step"]:

@@ -33,6 +33,7 @@ def standing(snapshot: Snapshot) -> dict[str, Any]:
         "done": done,
         "steps": len(snapshot.plan),
         "created": snapshot.state.created,
+        "rehearsal": snapshot.state.rehearsal,
         "runner_pid": snapshot.holder.identity.pid if snapshot.holder else None,
         "servers": sorted(snapshot.state.servers),
         "folder": str(snapshot.run.path),

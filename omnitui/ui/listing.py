@@ -68,6 +68,7 @@ class RunList:
             return RunRow(run.path, run.name, "unreadable", str(error), 0, 0, at)
         step = next_step(plan, state)
         where = "" if step is None else f"{'' if step.label == '_' else step.scope + ' · '}{step.step.title}"
+        where = f"{'REHEARSAL ' * state.rehearsal}{where}"
         done = sum(is_done(state.step(planned.id).status) for planned in plan)
         return RunRow(run.path, state.title, outcome(plan, state, alive), where, done, len(plan), at)
 

@@ -128,7 +128,8 @@ def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float)
 
 def title_row(snapshot: Snapshot, now: float) -> Row:
     """Which run this is, which pass it is in, and whether anybody is at work on it, and until when."""
-    left = [Cell(snapshot.state.runbook, "strong")]
+    left = [Cell("REHEARSAL · ", "warn")] if snapshot.state.rehearsal else []
+    left.append(Cell(snapshot.state.runbook, "strong"))
     step = snapshot.current
     if step and step.in_pass:
         order = snapshot.state.schedule

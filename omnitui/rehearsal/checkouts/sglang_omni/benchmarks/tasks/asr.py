@@ -9,7 +9,7 @@ def compute_text_audio_consistency_from_records(
     records: list[dict[str, Any]], lang: str, device: str, *, asr_router_port: int, asr_concurrency: int = 32
 ) -> dict[str, Any]:
     """The summary over the records that have speech."""
-    url, rng, rows = f"http://127.0.0.1:{asr_router_port}", base.seeded(len(records), "consistency"), []
+    url, rng, rows = f"http://127.0.0.1:{asr_router_port}", base.seeded(records[0]["wav_path"], "consistency"), []
     for record in records:
         good = bool(record["is_success"])
         if good:
