@@ -20,15 +20,21 @@ summary = "A remedy that takes its time, and one that tells a secret."
 [variables.TOKEN]
 secret = true
 help = "What the remedy signs in with."
+[environments.market]
+cwd = "/usr"
+exports = { FRUIT = "plum" }
 [[phases]]
 id = "only"
 title = "Only"
 [[phases.steps]]
 id = "red"
 title = "Red"
+env = "market"
 run = "false"
 remedies = [
     { say = "Wait.", run = 'touch "$RUN_DIR/waits"; exec sleep 600' },
+    { say = "Here.", run = 'echo "here: $FRUIT in $PWD"' },
+    { say = "On the host.", run = 'echo "host: ${FRUIT:-none} in $PWD"', place = "host" },
     { say = "Sign in.", run = 'echo "with $TOKEN"; printf "no newline %s" "$TOKEN"' },
 ]
 """
@@ -134,13 +140,23 @@ def test_ctrl_c_ends_a_remedy_and_a_lost_terminal_does_not(desk: Desk, tmp_path:
 
 def test_a_secret_reaches_a_remedy_and_nothing_else(desk: Desk, tmp_path: Path) -> None:
     run = slow_run(desk, tmp_path)
-    told = desk.process("remedy", run.name, "_/_/red", "2", env={"TOKEN": SECRET})
+    told = desk.process("remedy", run.name, "_/_/red", "4", env={"TOKEN": SECRET})
     assert told.out.splitlines()[:2] == ["with ********", "no newline ********"]
     folder = run.path / "jobs" / "_/_/red" / "remedy-1"
     assert SECRET in (folder / "log").read_text()
     held = [file for file in run.path.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
     assert held == [folder / "log"]
     assert (folder / LEAKS).exists()
-    missing = desk.omnitui("remedy", run.name, "_/_/red", "2")
+    missing = desk.omnitui("remedy", run.name, "_/_/red", "4")
     assert missing.code == 3
     assert "TOKEN is not in the environment" in missing.err
+
+
+def test_a_remedy_runs_in_the_steps_environment_or_on_the_host_with_nothing_added(
+    desk: Desk, tmp_path: Path
+) -> None:
+    run = slow_run(desk, tmp_path)
+    here = desk.process("remedy", run.name, "_/_/red", "2", env={"TOKEN": SECRET})
+    host = desk.process("remedy", run.name, "_/_/red", "3", env={"TOKEN": SECRET})
+    assert here.out.splitlines()[0] == "here: plum in /usr"
+    assert host.out.splitlines()[0] == f"host: none in {Path.cwd()}"
