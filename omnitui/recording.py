@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from omnitui.actions import Context
-from omnitui.contamination import Spoiled, Suspicion, look
+from omnitui.contamination import OF_THE_HOST, Spoiled, Suspicion, look
 from omnitui.errors import UsageError
 from omnitui.model import RUN_WIDE, PassRecord, Running, RunState
 from omnitui.plan import PlannedStep, find_step, next_step, redo_of
@@ -109,8 +109,10 @@ class Recording:
             self._suspicion = Suspicion()
             return
         self._suspicion, found = look(self._suspicion, line, wanted_of(watched.gpus))
+        rehearsal = self._ctx.owned.state.rehearsal
         for spoiled in found:
-            self._mark(step, spoiled)
+            if not (rehearsal and spoiled.kind in OF_THE_HOST):
+                self._mark(step, spoiled)
 
     def _mark(self, step: PlannedStep, spoiled: Spoiled) -> None:
         """Journal it and mark the pass, once for each kind in each round of the pass."""
