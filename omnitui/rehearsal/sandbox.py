@@ -151,13 +151,10 @@ def environment(sandbox: Sandbox, secrets: Iterable[str], more: Mapping[str, str
     A secret that the operator's environment lacks has a made-up value; `more` comes last.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    # What a page's container is given by --env-file, for a rehearsal that begins inside of it.
-    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))))
     ours = package_root() / "omnitui" / "rehearsal" / "stand_ins" / "lib"
     paths = [str(ours), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {
         **kept,
-        **dict.fromkeys(("BENCH_CPUS", "CI_CPUS"), cpus),
         "PATH": f"{sandbox.programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/root",
         "USER": "root",
