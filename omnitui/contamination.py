@@ -21,7 +21,7 @@ HARMFUL = frozenset(
 )
 """Throttle reasons that make a card slower than another one of its kind. A power limit is normal under load."""
 OF_THE_HOST: frozenset[Kind] = frozenset(("foreign load", "swapping"))
-"""What says nothing about a rehearsal: its cards are stand-ins, but its CPUs are those of a host with other work."""
+"""What says nothing about a rehearsal: its cards are stand-ins, its CPUs are those of a host with other work."""
 
 
 class Spoiled(Struct, frozen=True):
