@@ -41,5 +41,29 @@ FAULTS: Mapping[str, Fault] = {
         "collecting: the check of its value",
         page="asr",
     ),
+    "few-gpus": Fault(
+        "only one GPU is visible", "the look at the layout, with both counts", page="vllm-minicpmo-serving"
+    ),
+    "wrong-wav": Fault(
+        "the input WAV is of 44.1 kHz", "the look at the input, saying what it has", page="vllm-minicpmo-serving"
+    ),
+    "clip-too-long": Fault(
+        "the input clip outgrows the context",
+        "the look at the input, with the token counts",
+        page="vllm-minicpmo-serving",
+    ),
+    "clock-invalid": Fault(
+        "responses record clock=invalid", "their generation, with CLOCK red", page="vllm-minicpmo-serving"
+    ),
+    "demo-port-taken": Fault(
+        "somebody listens on the demos' port",
+        "the look at that port, naming the other",
+        page="vllm-minicpmo-serving",
+    ),
+    "empty-answer": Fault(
+        "the server answers with nothing and says 200",
+        "the first request whose text counts",
+        page="vllm-minicpmo-serving",
+    ),
 }
 """By name. `docs/rehearsal.md` tells them to operators; stand-ins ask `stage.fault()` for the name that is set."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omnitui import store
 from omnitui.rehearsal.sandbox import Sandbox, package_root
-from omnitui.rehearsal.stand_ins import gpus, lscpu
+from omnitui.rehearsal.stand_ins import gpus, lscpu, minicpmo_inputs, pip
 
 PROGRAMS: Mapping[str, str] = {
     "docker": "docker:main",
@@ -19,7 +19,8 @@ PROGRAMS: Mapping[str, str] = {
     "uv": "uv:main",
     "pip": "pip:main",
     "sgl-omni": "serve:main_sgl_omni",
-    "vllm": "serve:main_vllm",
+    "vllm": "vllm:main",
+    "ffprobe": "minicpmo_inputs:ffprobe",
     "hf": "hub:main",
     "huggingface-cli": "hub:main",
     "stand-in-venv": "venv:main",
@@ -50,7 +51,10 @@ def furnish(sandbox: Sandbox) -> None:
     (sandbox.state / "nvidiactl").touch()
     for name, target in PROGRAMS.items():
         _program(sandbox.programs / name, target)
-    _python(sandbox.programs / "stand-in-python")
+    for name in ("stand-in-python", "python"):
+        _python(sandbox.programs / name)
+    for name in ("vllm", "vllm-omni", "librosa"):
+        pip.install(sandbox.state, name)
     _bus(sandbox.buses)
     checkouts = package_root() / "omnitui" / "rehearsal" / "checkouts"
     config = ["[user]", "name = stand-in", "email = stand-in@localhost", "[advice]", "detachedHead = false"]
@@ -59,6 +63,9 @@ def furnish(sandbox: Sandbox) -> None:
             origin = _origin(sandbox.origins / f"{folder}.git", checkouts / folder)
             for spelled in (address, address.removesuffix(".git")):
                 config += [f'[url "{origin}"]', f"insteadOf = {spelled}"]
+    # A page that says nothing of cloning finds its checkout in place.
+    shutil.copytree(checkouts / "vllm_omni", sandbox.root / "vllm-omni")
+    minicpmo_inputs.write(sandbox.root)
     config += ["[safe]", "directory = *", ""]
     (sandbox.root / "root" / ".gitconfig").write_text("\n".join(config))
 
@@ -76,7 +83,8 @@ def _program(path: Path, target: str) -> None:
 
 def _python(path: Path) -> None:
     packages = package_root() / "omnitui" / "rehearsal" / "stand_ins" / "packages"
-    paths = f"{packages}:{packages.with_name('lib')}:{package_root()}"
+    installed = f"$OMNITUI_REHEARSAL/state/{pip.INSTALLED}"
+    paths = f"{packages}:{packages.with_name('lib')}:{installed}:{package_root()}"
     path.write_text(
         f"#!/bin/sh\n# stand-in for the Python of an environment: stand-ins come before its packages\n"
         f'export PYTHONPATH="{paths}${{PYTHONPATH:+:$PYTHONPATH}}"\nexec {sys.executable} "$@"\n'

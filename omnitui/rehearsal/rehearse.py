@@ -17,7 +17,7 @@ from omnitui.rehearsal import sandbox
 from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.furnish import furnish
 from omnitui.rehearsal.sandbox import Sandbox
-from omnitui.rehearsal.stand_ins import docker, occupier, stage
+from omnitui.rehearsal.stand_ins import docker, minicpmo_inputs, occupier, stage
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Command, ContainerUp, Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, resolved
@@ -46,6 +46,7 @@ def set_fault(run: RunFolder, fault: str) -> None:
     state = sandbox.of_run(run).state
     before = (state / "fault").read_text() if (state / "fault").exists() else NONE
     (state / "fault").write_text("" if fault == NONE else fault)
+    minicpmo_inputs.write(sandbox.of_run(run).root, fault)
     (state / "full-disk").write_text(_output_folder(run) if fault == "disk-full" else "")
     if before == "reboot" and fault != before:
         # The host is up again, and somebody has started the container.
@@ -124,6 +125,8 @@ def inside(run: RunFolder) -> None:
         runbook, known = _known_values(run)
         for port in runbook.resources.ports:
             occupier.start(port_of(port, known))
+    if stage.fault() == "demo-port-taken":
+        occupier.start(port_of("${DEMO_PORT}", _known_values(run)[1]))
     again = place.state / "start-again"
     if again.exists():
         docker.start_all()

@@ -15,6 +15,7 @@ IDLE_MIB = 4
 LAG_S = 0.8
 """How long after the death of its holder memory stays taken; on real cards it is seconds, too."""
 KEPT = "memory-kept"
+FEW = "few-gpus"
 
 
 class Card(NamedTuple):
@@ -45,7 +46,7 @@ def all_cards(count: int = 8) -> list[Card]:
 
 def visible() -> list[Card]:
     """The cards that this process may see, numbered as it sees them (`NVIDIA_VISIBLE_DEVICES`)."""
-    cards = all_cards()
+    cards = all_cards(1 if stage.fault() == FEW else 8)
     wanted = os.environ.get("NVIDIA_VISIBLE_DEVICES", "all")
     if wanted == "all":
         return cards

@@ -1,8 +1,13 @@
-"""Stand-in for `pip`: installs nothing."""
+"""Stand-in for `pip`: installs nothing but the word that a package is there."""
 
+import re
 import sys
+from pathlib import Path
 
 from omnitui.rehearsal.stand_ins import stage, venv
+
+INSTALLED = "site-packages"
+"""The folder of the stage where the Python of stand-in environments looks for what is installed."""
 
 
 def main(argv: list[str]) -> int:
@@ -15,4 +20,14 @@ def main(argv: list[str]) -> int:
         sys.stdout.write("".join(f"Name: {name}\nVersion: 1.0\nSummary: stand-in\n" for name in argv[1:]))
     else:
         stage.say("pip", f"installs nothing: {' '.join(argv)[:120]}")
+        for name in argv[1:] if argv[:1] == ["install"] else ():
+            if re.fullmatch(r"[A-Za-z][\w.-]*", name):
+                install(stage.state(), name)
     return 0
+
+
+def install(state: Path, name: str) -> None:
+    """Let `importlib.metadata` find a package of this name."""
+    folder = state / INSTALLED / f"{re.sub(r'[-_.]+', '_', name).lower()}-1.0.dist-info"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\nSummary: stand-in\n")

@@ -75,8 +75,9 @@ class Answers(BaseHTTPRequestHandler):
             answer()
 
     def _chat(self) -> None:
-        sound = {"id": "stand-in", "data": base64.b64encode(TONE).decode(), "transcript": SENTENCE}
-        message = {"role": "assistant", "content": SENTENCE, "audio": sound}
+        said = "" if stage.fault() == "empty-answer" else SENTENCE
+        sound = {"id": "stand-in", "data": base64.b64encode(TONE).decode(), "transcript": said}
+        message = {"role": "assistant", "content": said, "audio": sound}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         usage = {"prompt_tokens": 331, "completion_tokens": 32, "total_tokens": 363}
         self._send(200, {"id": "stand-in", "model": self.model, "choices": [choice], "usage": usage})
@@ -97,13 +98,13 @@ class Answers(BaseHTTPRequestHandler):
             sys.stdout.write(f'INFO: "{self.command} {self.path}" {args[1] if len(args) > 1 else ""}\n')
 
 
-def serve(name: str, model: str, port: int, host: str = "127.0.0.1") -> int:
-    """Serve until TERM."""
+def serve(name: str, model: str, port: int, host: str = "127.0.0.1", cards: int = 1) -> int:
+    """Serve until TERM, with memory taken on the first of the cards that CUDA may use."""
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     print(f"stand-in {name}: serves {model} on port {port}; no model, no GPU")
     fault = stage.fault()
     worker = subprocess.Popen(
-        [sys.executable, "-S", "-c", _WORKER, str(Path(__file__).parents[3]), name],
+        [sys.executable, "-S", "-c", _WORKER, str(Path(__file__).parents[3]), name, str(cards)],
         stdin=subprocess.PIPE,
         start_new_session=True,
     )
@@ -142,7 +143,7 @@ _WORKER = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from omnitui.rehearsal.stand_ins import gpus, serve
-gpus.take(gpus.for_cuda()[:1], serve.MEMORY_MIB, sys.argv[2])
+gpus.take(gpus.for_cuda()[:int(sys.argv[3])], serve.MEMORY_MIB, sys.argv[2])
 sys.stdin.read()
 """
 """Holds memory until it is told to end, or its server is gone."""
@@ -168,15 +169,3 @@ def main_sgl_omni(argv: list[str]) -> int:
     return serve(
         "sgl-omni", option(argv, "--model-name", default=path), int(option(argv, "--port", default="8000"))
     )
-
-
-def main_vllm(argv: list[str]) -> int:
-    """`vllm serve MODEL --served-model-name N --port P`."""
-    if argv[:1] == ["--version"]:
-        print("0.0 (stand-in vllm)")
-        return 0
-    if argv[:1] != ["serve"] or len(argv) < 2:
-        stage.say("vllm", f"only serves; not {' '.join(argv)[:80]!r}")
-        return 2
-    name = option(argv, "--served-model-name", default=argv[1])
-    return serve("vllm", name, int(option(argv, "--port", default="8000")))
