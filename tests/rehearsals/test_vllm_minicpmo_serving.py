@@ -8,8 +8,10 @@ import pytest
 from omnitui import store
 from omnitui.model import Failed, Passed
 from omnitui.rehearsal import sandbox
+from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.stand_ins import minicpmo_inputs, serve
 from omnitui.runbook.load import load, locate
+
 from tests.rehearsals.conftest import Told
 
 pytestmark = [pytest.mark.rehearsal, pytest.mark.timeout(300)]
@@ -86,6 +88,10 @@ ENDS = {
     "client-cut": ("eval-generate-responses", "omni-duplex-eval", "exit status 137", {}),
 }
 """Where each fault ends this page red: the step, the part that meets it, words of the reason, other settings."""
+
+
+def test_every_fault_of_the_page_is_tested() -> None:
+    assert {name for name, fault in FAULTS.items() if fault.page == RUNBOOK} <= ENDS.keys()
 
 
 @pytest.mark.parametrize("fault", list(ENDS))
