@@ -12,9 +12,13 @@ from omnitui import decisions, supervise
 from omnitui.model import Running
 from omnitui.runbook import load
 from omnitui.snapshot import Snapshot, take
+from omnitui.stock import shelf_of
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
+from omnitui.ui.messages import AssetsChosen
 from omnitui.ui.themes import DARK, LIGHT
+
+from tests.hub_caches import DATA, MODEL, OTHER, cache
 
 FOLDER = Path(__file__).parents[1] / "screenshots"
 SIZES = ((80, 24), (120, 40), (200, 60))
@@ -61,12 +65,41 @@ def at_step(step: str) -> Callable[[Snapshot], bool]:
     return lambda snapshot: isinstance(snapshot.state.step(step).status, Running)
 
 
+class OnAssets(OmniApp):
+    """The app on the Assets screen of the ASR page, whose cache lies below `hub`."""
+
+    def __init__(self, hub: Path) -> None:
+        super().__init__()
+        self._hub = hub
+
+    def on_mount(self) -> None:
+        """Open it."""
+        self.post_message(AssetsChosen("asr", (("WHERE", "local"), ("HF_HUB", str(self._hub)))))
+
+
+def fill(hub: Path) -> None:
+    """A cache in which some of the ASR page's assets are whole and some are not. The files are mostly holes."""
+    shelf = shelf_of("asr", {"WHERE": "local", "HF_HUB": str(hub)})
+    for number, asset in enumerate(shelf.assets[:5]):
+        shard = "model-00002-of-00002.safetensors"
+        files = MODEL if asset.kind == "model" else DATA
+        revision = OTHER if number == 2 else asset.revision
+        main = asset.revision if number != 3 else None
+        repo = cache(hub, asset.repo, files, asset.kind, revision, main, (shard,) if number == 4 else ())
+        for blob in repo.glob("blobs/*"):
+            if blob.stat().st_size >= len(DATA["data/test-00000-of-00001.parquet"]):
+                os.truncate(blob, blob.stat().st_size * 9_000_000)
+
+
 async def main() -> None:
     """Run the benchmark, and take the pictures on the way."""
     FOLDER.mkdir(exist_ok=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
+    hub = Path(os.environ["OMNITUI_HOME"]) / "huggingface" / "hub"
+    fill(hub)
+    await at_all_sizes("assets", lambda: OnAssets(hub), "partial")
     folder = str(load.locate("quickstart"))
     await at_all_sizes("new-run", lambda: OmniApp(runbook=folder), "CONCURRENCY")
 
