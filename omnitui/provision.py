@@ -28,8 +28,7 @@ def look(runbook: str, given: Mapping[str, str]) -> Stock:
 def table(found: Stock) -> str:
     """One line for each asset: its state, what it is, and what to do."""
     shelf = found.shelf
-    where = f"{shelf.hub}" + (f" (in container {shelf.place}: {shelf.cache})" if shelf.place else "")
-    lines = [f"{shelf.title}: models and data sets in {where}"]
+    lines = [f"{shelf.title}: models and data sets in {shelf.hub}{shelf.inside}"]
     if found.error:
         return "\n".join([*lines, f"◌ unknown: {found.error}"])
     wide = max((len(one.asset.id) for one in found.found), default=0)

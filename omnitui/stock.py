@@ -9,13 +9,15 @@ from msgspec import Struct
 from omnitui import downloads, store
 from omnitui.assets import Cached, Found, Wanted, wanted_of
 from omnitui.downloads import Download
-from omnitui.errors import OmniError, UsageError
+from omnitui.errors import OmniError, PlaceError, UsageError
+from omnitui.places.inspecting import on_host
 from omnitui.probes import assets, rows
 from omnitui.probes.rows import RowsReading
 from omnitui.runbook import load
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import PlaceSpec, Runbook
+from omnitui.runbook.schema import ContainerUp, Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, names_in, refusal, resolved
+from omnitui.values import spec_of
 
 
 class Shelf(Struct, frozen=True):
@@ -30,6 +32,16 @@ class Shelf(Struct, frozen=True):
     hub: Path
     """The same on this host."""
     assets: tuple[Wanted, ...]
+    planned: bool = False
+    """The container is not there: `hub` is what the page will mount into it."""
+
+    @property
+    def inside(self) -> str:
+        """Which container the cache belongs to, and how it is called there; empty on the host."""
+        if not self.place:
+            return ""
+        how = "will be" if self.planned else "is"
+        return f", which {how} {self.cache} in container {self.place}"
 
 
 class Stock(Struct, frozen=True):
@@ -60,15 +72,34 @@ def shelf_of(name: str, given: Mapping[str, str], *, lenient: bool = False) -> S
     runbook = narrow(runbook, values)
     if not runbook.assets:
         raise UsageError(f"the runbook {folder.name} names no models or data sets")
-    spec = runbook.places.get(runbook.cache.place, PlaceSpec())
+    spec = spec_of(runbook, runbook.cache.place, values)
+    cache = expand(runbook.cache.hub, values)
+    try:
+        hub, planned = assets.hub_of(runbook, values), False
+    except PlaceError as error:
+        hub, planned = _described(runbook, values, cache, error), True
     return Shelf(
         runbook=folder.name,
         title=runbook.title,
-        place=expand(spec.container, values) if expand(spec.kind, values) == "docker" else "",
-        cache=expand(runbook.cache.hub, values),
-        hub=assets.hub_of(runbook, values),
+        place=spec.container if spec.kind == "docker" else "",
+        cache=cache,
+        hub=hub,
+        planned=planned,
         assets=wanted_of(runbook, values),
     )
+
+
+def _described(runbook: Runbook, values: Mapping[str, str], cache: str, error: PlaceError) -> Path:
+    """The folder that the page will mount as the cache: models may be there before the container is."""
+    gates = (gate for phase in runbook.phases for step in phase.steps for gate in step.gates)
+    fits = (gate for gate in gates if isinstance(gate, ContainerUp) and gate.place == runbook.cache.place)
+    described = on_host({inside: outside for gate in fits for inside, outside in gate.mounts.items()}, cache)
+    if described is None:
+        raise error
+    missing = [name for name in names_in(str(described)) if name not in values]
+    if missing:
+        raise PlaceError(f"{error}; make it first, or say which folder it will be given: --set {missing[0]}=...")
+    return Path(expand(str(described), values))
 
 
 def _values(runbook: Runbook, given: Mapping[str, str], *, lenient: bool) -> dict[str, str]:

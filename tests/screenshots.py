@@ -17,6 +17,7 @@ from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import AssetsChosen
 from omnitui.ui.themes import DARK, LIGHT
+from textual.message import Message
 
 from tests.hub_caches import DATA, MODEL, OTHER, cache
 
@@ -26,9 +27,13 @@ THEMES = {"dark": DARK.name, "light": LIGHT.name}
 BROKEN_SERVER = "echo 'CUDA error: out of memory' >&2; exit 1"
 
 
-async def picture(name: str, size: tuple[int, int], theme: str, app: OmniApp, shows: str) -> None:
-    """One picture, taken once the screen shows a text."""
+async def picture(
+    name: str, size: tuple[int, int], theme: str, app: OmniApp, shows: str, first: Message | None = None
+) -> None:
+    """One picture, taken once the screen shows a text; `first` leads to the screen."""
     async with app.run_test(size=size) as pilot:
+        if first:
+            app.post_message(first)
         app.theme = THEMES[theme]
         for _ in range(400):
             await pilot.pause(0.05)
@@ -46,11 +51,13 @@ def _text(app: OmniApp) -> str:
     return "\n".join(strip.text for strip in lines)
 
 
-async def at_all_sizes(name: str, app: Callable[[], OmniApp], shows: str) -> None:
+async def at_all_sizes(
+    name: str, app: Callable[[], OmniApp], shows: str, first: Callable[[], Message | None] = lambda: None
+) -> None:
     """A screen at three sizes in the dark theme, and at the middle one in the light theme."""
     for size in SIZES:
-        await picture(name, size, "dark", app(), shows)
-    await picture(name, SIZES[1], "light", app(), shows)
+        await picture(name, size, "dark", app(), shows, first())
+    await picture(name, SIZES[1], "light", app(), shows, first())
 
 
 async def reached(run: RunFolder, there: Callable[[Snapshot], bool]) -> None:
@@ -63,18 +70,6 @@ async def reached(run: RunFolder, there: Callable[[Snapshot], bool]) -> None:
 def at_step(step: str) -> Callable[[Snapshot], bool]:
     """Whether this step is running."""
     return lambda snapshot: isinstance(snapshot.state.step(step).status, Running)
-
-
-class OnAssets(OmniApp):
-    """The app on the Assets screen of the ASR page, whose cache lies below `hub`."""
-
-    def __init__(self, hub: Path) -> None:
-        super().__init__()
-        self._hub = hub
-
-    def on_mount(self) -> None:
-        """Open it."""
-        self.post_message(AssetsChosen("asr", (("WHERE", "local"), ("HF_HUB", str(self._hub)))))
 
 
 def fill(hub: Path) -> None:
@@ -99,7 +94,8 @@ async def main() -> None:
         port = str(free.getsockname()[1])
     hub = Path(os.environ["OMNITUI_HOME"]) / "huggingface" / "hub"
     fill(hub)
-    await at_all_sizes("assets", lambda: OnAssets(hub), "partial")
+    chosen = ("asr", (("WHERE", "local"), ("HF_HUB", str(hub))))
+    await at_all_sizes("assets", OmniApp, "partial", lambda: AssetsChosen(*chosen))
     folder = str(load.locate("quickstart"))
     await at_all_sizes("new-run", lambda: OmniApp(runbook=folder), "CONCURRENCY")
 

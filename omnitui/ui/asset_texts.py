@@ -47,8 +47,7 @@ def where_row(shelf: Shelf | None) -> Row:
     """Where the cache lies."""
     if shelf is None:
         return Row("", ())
-    inside = f", which is {shelf.cache} in container {shelf.place}" if shelf.place else ""
-    return Row("", (Cell(f"In {shelf.hub}{inside}", "muted"),))
+    return Row("", (Cell(f"In {shelf.hub}{shelf.inside}", "muted"),))
 
 
 def asset_row(asset: Wanted, found: Found | None, event: Event | None, width: int) -> Row:

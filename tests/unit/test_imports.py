@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TINY = Path(__file__).parents[1] / "data" / "runbooks" / "tiny"
-HEAVY = ("datasets", "huggingface_hub", "jiwer", "soundfile", "numpy", "httpx", "pynvml")
+HEAVY = ("datasets", "huggingface_hub", "jiwer", "soundfile", "numpy", "httpx", "httpx2", "pyarrow", "pynvml")
 
 
 def loaded(code: str) -> list[str]:
@@ -46,3 +46,17 @@ def test_the_runner_loads_no_heavy_package() -> None:
 def test_the_app_loads_no_heavy_package() -> None:
     pytest.importorskip("omnitui.ui.app")
     assert loaded("import omnitui.ui.app") == []
+
+
+def test_looking_at_assets_and_downloading_them_load_no_heavy_package() -> None:
+    """The look and the download are processes of their own."""
+    code = """
+from pathlib import Path
+from omnitui import downloads, provision
+from omnitui.assets import Absent, Wanted
+from omnitui.probes.assets import reading
+from omnitui.ui.screens.assets import AssetsScreen
+found = reading(Path("/nowhere"), (Wanted("m", "org/m"),))
+assert found.assets[0].state == Absent(), found
+"""
+    assert loaded(code) == []
