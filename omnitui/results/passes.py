@@ -70,7 +70,9 @@ def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult
     """All passes of a run in schedule order; one without stored metrics is there as incomplete."""
     found = []
     plan = lay_out(runbook, state.schedule)
-    for scope in state.schedule:
+    # The run's variables may leave no step of a pass: then it is none.
+    begun = {planned.scope for planned in plan}
+    for scope in (scope for scope in state.schedule if scope in begun):
         series, _, label = scope.partition("/")
         scored = label not in runbook.passes.unscored
         marks = state.passes.get(scope, PassRecord()).marks

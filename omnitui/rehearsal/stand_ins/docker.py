@@ -148,11 +148,21 @@ def _show(source: Path, destination: Path) -> None:
     elif destination.is_dir():
         try:
             destination.rmdir()
-        except OSError as error:
-            why = f"{destination} has content of its own; a stand-in container cannot show {source} there"
-            raise DockerError(why) from error
+        except OSError:
+            # OmniTUI itself may lie below it: then the host's folder is the one that is only a link.
+            _link(destination, source)
+            return
     destination.parent.mkdir(parents=True, exist_ok=True)
     destination.symlink_to(source)
+
+
+def _link(destination: Path, source: Path) -> None:
+    try:
+        source.rmdir()
+    except OSError as error:
+        why = f"{destination} and {source} both have content; a stand-in container cannot show one as the other"
+        raise DockerError(why) from error
+    source.symlink_to(destination)
 
 
 def _exec(argv: list[str]) -> int:
