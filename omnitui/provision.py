@@ -37,6 +37,9 @@ def table(found: Stock) -> str:
         commit = short(one.asset.revision) or "not pinned"
         lines.append(f"{symbol} {word:<14} {one.asset.id:<{wide}}  {one.asset.repo} {commit}")
         lines.append(f"  {said(one)}")
+        if event := stock.news(one, shelf.hub):
+            what = "▶ fetching" if isinstance(event, Progress) else "✘ last download"
+            lines.append(f"  {what}: {line(event)}")
     if lacking := found.lacking():
         lines.append(
             f"to bring them: omnitui assets {shelf.runbook} --download {' '.join(one.id for one in lacking)}"
@@ -47,7 +50,12 @@ def table(found: Stock) -> str:
 def as_json(found: Stock, counted: Sequence[Counted] = ()) -> str:
     """The same as JSON, with the rows that were counted."""
     rows = [
-        {**msgspec.to_builtins(one.asset), "state": msgspec.to_builtins(one.state), "said": said(one)}
+        {
+            **msgspec.to_builtins(one.asset),
+            "state": msgspec.to_builtins(one.state),
+            "said": said(one),
+            "download": msgspec.to_builtins(stock.news(one, found.shelf.hub)),
+        }
         for one in found.found
     ]
     shelf = found.shelf

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from omnitui import downloads, store
 from omnitui.assets import Cached, Found, Wanted, wanted_of
-from omnitui.downloads import Download
+from omnitui.downloads import Download, Fetched, NotFetched, Progress
 from omnitui.errors import OmniError, PlaceError, UsageError
 from omnitui.places.inspecting import on_host
 from omnitui.probes import assets, rows
@@ -122,6 +122,14 @@ def look(shelf: Shelf) -> Stock:
     """Look at the cache, in a child process."""
     found = assets.reading(shelf.hub, shelf.assets)
     return Stock(shelf, found.assets, found.error)
+
+
+def news(found: Found, hub: Path) -> Progress | NotFetched | None:
+    """The download of an asset that is at work, or why the last one failed, if that still matters."""
+    event = downloads.find(hub, found.asset).last()
+    if isinstance(event, NotFetched) and isinstance(found.state, Cached):
+        return None
+    return None if isinstance(event, Fetched) else event
 
 
 def fetch(shelf: Shelf, asset: Wanted, secrets: Mapping[str, str] | None = None) -> Download:

@@ -58,7 +58,7 @@ def fetch(request: Request, meter: Meter) -> Event:
             _set_reference(snapshot.parents[1] / "refs" / name, commit)
     except Stopped:
         return STOPPED
-    except (OSError, OmniError, httpx2.HTTPError) as error:
+    except (OSError, ValueError, OmniError, httpx2.HTTPError) as error:
         return NotFetched(_without_token(_reason(error, asset, hub)))
     return Fetched(commit, len(sizes), sum(sizes.values()), time.monotonic() - begun)
 

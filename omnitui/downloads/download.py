@@ -45,6 +45,10 @@ class Download:
         _CHILDREN[:] = [child for child in _CHILDREN if child.poll() is None]
         return fd is None
 
+    def last(self) -> Event | None:
+        """What `read` gives, or None where nothing was ever downloaded."""
+        return self.read() if (self.folder / "told.json").exists() else None
+
     def read(self) -> Event:
         """How far it is, or how it ended."""
         alive = self.is_alive()

@@ -35,6 +35,8 @@ class Fetched(Struct, frozen=True, tag="fetched", tag_field="is"):
     files: int
     size: int
     seconds: float
+    at: float = 0.0
+    """When, in seconds since the epoch."""
 
 
 class NotFetched(Struct, frozen=True, tag="not fetched", tag_field="is"):
@@ -42,6 +44,8 @@ class NotFetched(Struct, frozen=True, tag="not fetched", tag_field="is"):
 
     reason: str
     stopped: bool = False
+    at: float = 0.0
+    """When, in seconds since the epoch; 0 where nobody lived to tell."""
 
 
 Event: TypeAlias = Progress | Fetched | NotFetched

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.downloads.events import Event, NotFetched, Progress
@@ -83,7 +84,7 @@ class Meter:
         """Tell how it ended, and no more."""
         self._ended.set()
         self._thread.join()
-        self._tell(event)
+        self._tell(_dated(event))
 
     def _leave(self) -> None:
         """End the process though the library has not let go, without leaving half a file behind."""
@@ -92,5 +93,9 @@ class Meter:
                 path = Path(os.readlink(link))  # noqa: PTH115
                 if path.suffix == ".incomplete":
                     path.unlink()
-        self._tell(STOPPED)
+        self._tell(_dated(STOPPED))
         os._exit(1)
+
+
+def _dated(event: Event) -> Event:
+    return event if isinstance(event, Progress) else replace(event, at=time.time())

@@ -88,6 +88,9 @@ def _state(hub: Path, asset: Wanted) -> State:
         return _found(hub / repo_folder_name(repo_id=asset.repo, repo_type=asset.kind), asset)
     except OSError as error:
         return Unread(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ValueError as error:
+        # The library refuses names that cannot be on the hub.
+        return Unread(" ".join(str(error).split()))
 
 
 def _found(repo: Path, asset: Wanted) -> State:

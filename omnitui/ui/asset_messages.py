@@ -25,6 +25,6 @@ class StockRead(Message):
 
 @dataclass
 class DownloadsRead(Message):
-    """The downloads at work, and those that ended while the screen was there, by the assets' ids."""
+    """The downloads at work, and how the last ones ended, by the assets' ids."""
 
     events: Mapping[str, Event]

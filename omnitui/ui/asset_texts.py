@@ -1,6 +1,8 @@
 """What the Assets screen shows of each asset: its row, and all that is known of it."""
 
+import time
 from collections.abc import Iterator, Mapping
+from typing import assert_never
 
 from textual.content import Content
 
@@ -23,7 +25,7 @@ from omnitui.assets import (
 from omnitui.downloads import Event, Fetched, NotFetched, Progress, line
 from omnitui.sanitise import plain
 from omnitui.stock import Shelf, Stock, by_hand
-from omnitui.ui.signs import Tone
+from omnitui.ui.signs import Tone, ago
 from omnitui.ui.widgets.rows import Cell, Row
 
 _TONES: Mapping[type[State], Tone] = {
@@ -78,9 +80,9 @@ def about(shelf: Shelf, asset: Wanted, found: Found | None, event: Event | None)
 
 def _about(shelf: Shelf, asset: Wanted, found: Found | None, event: Event | None) -> Iterator[Content]:
     yield Content.styled(plain(f"{asset.kind} {asset.repo}"), "bold")
-    if event is not None:
-        style = {Progress: "$text-primary", Fetched: "$text-success", NotFetched: "bold $text-error"}[type(event)]
-        yield Content.styled(plain(f"{_SYMBOLS[type(event)]} {line(event)}"), style)
+    cached = found is not None and isinstance(found.state, Cached)
+    if event is not None and not (cached and isinstance(event, NotFetched)):
+        yield _download(event)
     if found is not None:
         yield Content(plain(f"{sign(found.state)[0]} {said(found)}"))
         if isinstance(found.state, Partial) and len(found.state.missing) > NAMED:
@@ -92,12 +94,24 @@ def _about(shelf: Shelf, asset: Wanted, found: Found | None, event: Event | None
         yield Content.styled("private: needs a token with access in HF_TOKEN", "$text-muted")
     for text in asset.note.strip().splitlines():
         yield Content.styled(plain(text), "$text-muted")
-    if found is not None and not isinstance(found.state, Cached):
+    if found is not None and not cached:
         for command in by_hand(shelf, asset):
             yield Content.styled(plain(f"by hand: {command}"), "$text-muted")
 
 
-_SYMBOLS: Mapping[type, str] = {Progress: "▶", Fetched: "✔", NotFetched: "✘"}
+def _download(event: Event) -> Content:
+    match event:
+        case Progress():
+            return Content.styled(plain(f"▶ {line(event)}"), "$text-primary")
+        case Fetched(at=at):
+            return Content.styled(
+                plain(f"✔ last download, {ago(time.time() - at)}: {line(event)}"), "$text-success"
+            )
+        case NotFetched(at=at):
+            when = f", {ago(time.time() - at)}" if at else ""
+            return Content.styled(plain(f"✘ last download{when}: {line(event)}"), "bold $text-error")
+        case _:
+            assert_never(event)
 
 
 def summary_row(stock: Stock | None, *, looking: bool) -> Row:

@@ -91,6 +91,7 @@ def test_download_brings_what_is_not_there(
     told = desk.omnitui("assets", PINNED, f"--set=HUB={folder}", "--download")
     assert told.code == 1
     assert "✘ rows: HF_TOKEN is not set, and without a token nobody reads org/rows" in told.out
+    assert "  ✘ last download: HF_TOKEN is not set" in desk.omnitui("assets", PINNED, f"--set=HUB={folder}").out
     monkeypatch.setenv("HF_TOKEN", "hf_good")
     told = desk.omnitui("assets", PINNED, f"--set=HUB={folder}", "--download")
     assert told.code == 0, told
@@ -125,6 +126,36 @@ def test_rows_are_counted_told_and_noted(desk: Desk, folder: Path) -> None:
     found = json.loads(desk.omnitui("assets", PINNED, f"--set=HUB={folder}", "--rows", "--json").out)
     assert found["rows"][0]["revision"] == SHA
     assert "no data set is there" in desk.omnitui("assets", PINNED, "--set=HUB=/nowhere", "--rows").out
+
+
+PREPARE = """
+import json, os, sys, datasets
+folder, prepared = sys.argv[1:]
+made = datasets.load_dataset(folder, cache_dir=prepared)
+for folder, _, files in os.walk(prepared):
+    if "dataset_info.json" in files:
+        info = json.load(open(f"{folder}/dataset_info.json"))
+        for file in files:
+            if file.endswith(".arrow"):
+                os.rename(f"{folder}/{file}", f"{folder}/rows-{file.rpartition('-')[2]}")
+        info["dataset_name"] = "rows"
+        json.dump(info, open(f"{folder}/dataset_info.json", "w"))
+        os.makedirs(f"{prepared}/org___rows/default/0.0.0")
+        os.rename(folder, f"{prepared}/org___rows/default/0.0.0/{os.path.basename(folder)}")
+        break
+"""
+
+
+def test_rows_have_the_fingerprint_that_the_clients_load(desk: Desk, folder: Path) -> None:
+    data = {"data/test-00000-of-00001.parquet": parquet(7)}
+    repo = cache(folder, "org/rows", data, kind="dataset", main=SHA)
+    snapshot, prepared = repo / "snapshots" / SHA, folder.parent / "datasets"
+    # What an online `load_dataset` by name leaves beside the hub's cache.
+    subprocess.run([sys.executable, "-c", PREPARE, str(snapshot), str(prepared)], capture_output=True, check=True)
+    told = desk.omnitui("assets", PINNED, f"--set=HUB={folder}", "--rows")
+    (line,) = (line for line in told.out.splitlines() if line.startswith("  test: 7 rows, fingerprint "))
+    assert len(line.rpartition(" ")[2]) == 16
+    assert desk.omnitui("assets", PINNED, f"--set=HUB={folder}", "--rows").out.splitlines()[1] == line
 
 
 def parquet(rows: int) -> bytes:

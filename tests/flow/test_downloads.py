@@ -112,7 +112,7 @@ def test_a_download_whose_process_was_killed_says_so_and_can_be_begun_again(hub:
     download = downloads.begin(folder, WANTED)
     until(lambda: isinstance(event := download.read(), Progress) and event.files == 4)
     os.kill(int((download.folder / "lock").read_text()), signal.SIGKILL)
-    assert ended(download) == NotFetched("its process is gone")
+    assert ended(download) == download.last() == NotFetched("its process is gone")
     hub.holds.pop(BIG).set()
     assert isinstance(fetched(folder), Fetched)
 

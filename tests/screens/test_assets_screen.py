@@ -130,7 +130,7 @@ async def test_d_downloads_with_live_progress_and_x_stops(
             hub.holds.pop(shard).set()
             await pilot.press("d")
             await until(lambda: rows(app)["big"].startswith("✔ cached"))
-            assert "✔ fetched 5 files" in details(app)
+            assert "✔ last download, just now: fetched 5 files" in details(app)
             assert (repo_of(folder, "org/big") / "refs" / "main").read_text() == SHA
 
 
@@ -219,7 +219,7 @@ def test_assets(
 ) -> None:
     monkeypatch.setattr(AssetsScreen, "shelf_of", staticmethod(inside))
     monkeypatch.setattr(AssetsScreen, "take_stock", staticmethod(standing))
-    monkeypatch.setattr(AssetsScreen, "progress", staticmethod(working))
+    monkeypatch.setattr(AssetsScreen, "last", staticmethod(working))
     size, theme = look
     app = OmniApp()
     app.theme = f"omnitui-{theme}"

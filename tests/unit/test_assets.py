@@ -180,6 +180,13 @@ def test_what_cannot_be_read_is_unread_and_not_absent(tmp_path: Path) -> None:
     assert "snapshots" in found.reason
 
 
+def test_a_name_that_the_hub_cannot_have_is_unread(tmp_path: Path) -> None:
+    cache(tmp_path, "a/b/c", MODEL)
+    found = state(tmp_path, repo="a/b/c")
+    assert isinstance(found, Unread)
+    assert "a/b/c" in found.reason
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_unread_and_not_absent(tmp_path: Path) -> None:
     repo = cache(tmp_path, "org/m", MODEL)

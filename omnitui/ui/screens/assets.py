@@ -51,10 +51,9 @@ class AssetsScreen(Screen[None]):
         return stock.look(shelf)
 
     @staticmethod
-    def progress(shelf: Shelf, asset: Wanted) -> Event | None:
-        """How far the download of an asset is, while one is at work."""
-        download = downloads.find(shelf.hub, asset)
-        return download.read() if download.is_alive() else None
+    def last(shelf: Shelf, asset: Wanted) -> Event | None:
+        """How far the download of an asset is, or how the last one ended."""
+        return downloads.find(shelf.hub, asset).last()
 
     def __init__(self, runbook: str, values: Mapping[str, str] | None = None) -> None:
         super().__init__()
@@ -64,7 +63,6 @@ class AssetsScreen(Screen[None]):
         self._stock: Stock | None = None
         self._events: Mapping[str, Event] = {}
         self._looking = True
-        self._begun: set[str] = set()
         self._again = threading.Event()
         self._end = threading.Event()
 
@@ -106,9 +104,11 @@ class AssetsScreen(Screen[None]):
         self._again.set()
         known: dict[str, Event] = {}
         while not self._end.is_set():
-            events = self._read(shelf, known)
+            told = {asset.id: self.last(shelf, asset) for asset in shelf.assets}
+            events = {name: event for name, event in told.items() if event}
             if events != known:
-                self.post_message(DownloadsRead(dict(events)))
+                self.post_message(DownloadsRead(events))
+            # What has ended, even while the cache was being looked at, may have brought something.
             if any(not isinstance(event, Progress) and known.get(name) != event for name, event in events.items()):
                 self._again.set()
             known = events
@@ -116,19 +116,6 @@ class AssetsScreen(Screen[None]):
                 self._again.clear()
                 self.post_message(StockRead(self.take_stock(shelf)))
             self._end.wait(_POLL_S)
-
-    def _read(self, shelf: Shelf, known: Mapping[str, Event]) -> dict[str, Event]:
-        """The downloads at work, and how those ended that were at work before."""
-        events = dict(known)
-        for asset in shelf.assets:
-            # It may have begun and ended while the cache was being looked at.
-            begun = asset.id in self._begun
-            self._begun.discard(asset.id)
-            if event := self.progress(shelf, asset):
-                events[asset.id] = event
-            elif begun or isinstance(known.get(asset.id), Progress):
-                events[asset.id] = downloads.find(shelf.hub, asset).read()
-        return events
 
     # -- what it found -----------------------------------------------------------------------------------------
 
@@ -233,7 +220,6 @@ class AssetsScreen(Screen[None]):
             for asset in wanted:
                 try:
                     stock.fetch(shelf, asset)
-                    self._begun.add(asset.id)
                 except OmniError as error:
                     self.post_message(WorkFailed(error))
 
