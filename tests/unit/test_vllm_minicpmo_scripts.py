@@ -25,6 +25,7 @@ import check_duplex_session  # noqa: E402
 import check_eval_responses  # noqa: E402
 import check_eval_scores  # noqa: E402
 import check_gpu_layout  # noqa: E402
+import check_installation  # noqa: E402
 import check_serving_settings  # noqa: E402
 import duplex_context  # noqa: E402
 from serving_said import last_object  # noqa: E402
@@ -217,6 +218,20 @@ def test_gpus_that_cannot_be_read_are_not_there(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert check_gpu_layout.main("minicpmo_4_5.yaml", "0") == 1
     assert "GPU_LAYOUT: the GPUs cannot be read" in capsys.readouterr().out
+
+
+# -- the installation ------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_installed_where_vllm_omni_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "examples/online_serving/minicpmo").mkdir(parents=True)
+    assert check_installation.main(["--before", str(tmp_path), "minicpmo_4_5.yaml", "no-such-program"]) == 1
+    said = capsys.readouterr().out
+    assert "no-such-program is not on the PATH; vllm is not installed; vllm-omni is not installed" in said
+    assert "stepaudio2" not in said
+    assert "vllm_omni/deploy/minicpmo_4_5.yaml is not there" in said
+    assert check_installation.main([str(tmp_path), "minicpmo_4_5.yaml"]) == 1
+    assert "stepaudio2-minicpmo is not installed" in capsys.readouterr().out
 
 
 # -- settings --------------------------------------------------------------------------------------------------

@@ -5,24 +5,26 @@ Runs in vLLM-Omni's Python, not in OmniTUI's.
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 import importlib.util
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from serving_said import say
 
-PACKAGES = {"vllm": "vllm", "vllm-omni": "vllm_omni", "stepaudio2-minicpmo": "", "librosa": "librosa"}
-"""Distribution, and the module that must be found; one without a name is only looked up as a distribution."""
+SERVER = {"vllm": "vllm", "vllm-omni": "vllm_omni"}
+TALKER = {"stepaudio2-minicpmo": "", "librosa": "librosa"}
+"""Distribution, and the module that tells of it where its metadata are missing."""
 EXAMPLES = "examples/online_serving/minicpmo"
 
 
-def package_problems() -> list[str]:
+def package_problems(packages: Mapping[str, str]) -> list[str]:
     """Which distributions are missing, in words. Prints the versions of the others."""
     problems = []
-    for name, module in PACKAGES.items():
+    for name, module in packages.items():
         try:
             print(f"{name:<22}{importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
@@ -44,11 +46,21 @@ def checkout_problems(checkout: Path, deploy: str) -> list[str]:
     return [f"{path} is not there" for path in needed if not path.exists()]
 
 
-def main(checkout: str, deploy: str, programs: Sequence[str]) -> int:
-    """Look at packages, programs and checkout."""
-    problems = [*program_problems(programs), *package_problems(), *checkout_problems(Path(checkout), deploy)]
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Look at programs, packages and checkout."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--before", action="store_true", help="before the talker's packages are installed")
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("deploy")
+    parser.add_argument("programs", nargs="*")
+    options = parser.parse_args(arguments)
+    problems = program_problems(options.programs)
+    problems += package_problems(SERVER if options.before else {**SERVER, **TALKER})
+    problems += checkout_problems(options.checkout, options.deploy)
+    if options.before and not problems:
+        return 0
     return say("INSTALLATION", problems)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    sys.exit(main())
