@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
+from omnitui.actions.command import destroys, has_look, must_ask
 from omnitui.claims import claimed, output
 from omnitui.errors import Blocked, JobError, OmniError, PlaceError, ResourceBusy, UsageError
 from omnitui.jobs.stop import stop_stragglers
@@ -210,9 +211,9 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
     if isinstance(record.status, Running):
         attempt, began = record.status.attempt, record.status.since
     else:
-        if planned.step.destructive and not (record.confirmed or ctx.yes):
-            question = f"“{planned.step.title}” deletes or rebuilds something. Go on?"
-            asking = Asking(at=store.now(), question=question)
+        # A step that may be true already is looked at first: then there may be nothing to ask about.
+        if must_ask(ctx, planned) and not has_look(planned.step):
+            asking = Asking(at=store.now(), question=destroys(planned))
             owned.commit(
                 "asking", owned.state.with_step(planned.id, replace(record, status=asking)), step=planned.id
             )

@@ -15,7 +15,7 @@ from omnitui.jobs.job import Job, look_of, read_handed, start
 from omnitui.jobs.output import Scanner, tail, words_of
 from omnitui.model import Asking, Crashed
 from omnitui.plan import PlannedStep, servers_at
-from omnitui.runbook.schema import Command, Confirm, Coverage, Gate, Output
+from omnitui.runbook.schema import Command, Confirm, Coverage, Gate, Output, Step
 from omnitui.runbook.variables import expand
 from omnitui.values import command_of, environment_at, script
 
@@ -41,7 +41,24 @@ async def act_command(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
             if isinstance(verdicts.get(word.word), Green):
                 return passed(attempt, verdicts, "already true", already=True)
             ctx.board.forget(planned.id)
+    if has_look(step) and must_ask(ctx, planned) and not os.path.lexists(ctx.job(planned, attempt).folder.path):
+        return Asking(at=store.now(), question=destroys(planned))
     return await _act(ctx, planned, attempt, command_of(planned, ctx.owned.state), step.gates)
+
+
+def must_ask(ctx: Context, planned: PlannedStep) -> bool:
+    """Whether the operator has not yet agreed to a step that deletes or rebuilds something."""
+    return planned.step.destructive and not (ctx.yes or ctx.owned.state.step(planned.id).confirmed)
+
+
+def has_look(step: Step) -> bool:
+    """Whether a step can be found to be true already, without running it."""
+    return isinstance(step, Command) and (step.look_first or step.satisfied_by is not None)
+
+
+def destroys(planned: PlannedStep) -> str:
+    """The question before a step that deletes or rebuilds something."""
+    return f"“{planned.step.title}” deletes or rebuilds something. Go on?"
 
 
 async def act_collect(ctx: Context, planned: PlannedStep, attempt: int) -> Result:

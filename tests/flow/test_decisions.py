@@ -141,9 +141,16 @@ def test_a_question_and_a_destructive_step_wait_for_the_operator(desk: Desk) -> 
     assert not (run.path / "wiped.txt").exists()
 
     assert desk.omnitui("confirm", run.name).code == 0
-    assert desk.omnitui("resume", run.name, "--headless").code == 0
+    told = desk.omnitui("resume", run.name, "--headless")
+    assert told.code == 3
+    assert "“Renew the cache” deletes or rebuilds" in told.out
     assert (run.path / "wiped.txt").read_text() == "wiped\n"
-    assert [event["step"] for event in desk.events(run, "confirmed")] == ["_/_/plug", "_/_/wipe"]
+    assert not (run.path / "renewed.txt").exists()
+
+    assert desk.omnitui("confirm", run.name).code == 0
+    assert desk.omnitui("resume", run.name, "--headless").code == 0
+    assert (run.path / "renewed.txt").exists()
+    assert [event["step"] for event in desk.events(run, "confirmed")] == ["_/_/plug", "_/_/wipe", "_/_/renew"]
     assert all(event["by"] for event in desk.events(run, "confirmed"))
     assert desk.omnitui("confirm", run.name).code == 2
 
