@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from omnitui.runbook.schema import ContainerUp
+from omnitui.samples import cpus_of
 
 
 class ContainerReading(Struct, frozen=True):
@@ -45,14 +46,3 @@ def differences(gate: ContainerUp, reading: ContainerReading) -> list[str]:
         if shown != host:
             wrong.append(f"{inside} shows {shown or 'no folder of the host'}, not {host}")
     return wrong
-
-
-def cpus_of(text: str) -> frozenset[int]:
-    """The CPUs of a list such as `2-15,18`; empty when it is none."""
-    found: set[int] = set()
-    for part in filter(None, text.replace(" ", "").split(",")):
-        first, _, last = part.partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
-            return frozenset()
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)

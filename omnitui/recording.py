@@ -11,20 +11,25 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from omnitui.actions import Context
+from omnitui.containers import ContainerReading
 from omnitui.contamination import OF_THE_HOST, Spoiled, Suspicion, look
 from omnitui.errors import UsageError
 from omnitui.model import RUN_WIDE, PassRecord, Running, RunState
+from omnitui.places.inspecting import on_host
 from omnitui.plan import PlannedStep, find_step, next_step, redo_of
-from omnitui.runbook.schema import ContainerUp, Runbook
+from omnitui.runbook.schema import ContainerUp, PlaceSpec, Runbook
 from omnitui.runbook.variables import expand
 from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, cpus_of, wanted_of
 from omnitui.sampling import Watched, samples
+from omnitui.store import RunFolder
 from omnitui.telemetry import Writer
 from omnitui.values import of_scope
 
+DOCKER = "docker"
 _START_AFTER_S = 0.3
 """The first step is under way by then; a run that is over sooner needs no telemetry."""
 _TOLD = {"step_started": "began", "step_ended": "ended", "asking": "asks", "gate": "gate"}
@@ -59,6 +64,8 @@ class Recording:
         self._step = step if running else None
         self._since = time.time()
         """When the current step began: a look at the cards that is older says nothing about it."""
+        self._unsure = False
+        """Whether the monitor may have to look at something else by now."""
 
     def write(self, line: Line) -> None:
         """Append to the telemetry."""
@@ -71,6 +78,8 @@ class Recording:
     def heard(self, event: str, facts: Mapping[str, Any]) -> None:
         """An event was journalled."""
         step = str(facts.get("step", ""))
+        # A step may have handed on what the monitor looks at, or made the container.
+        self._unsure = self._unsure or event in ("step_started", "step_ended")
         told = _TOLD.get(event, event)
         attempt, outcome = int(facts.get("attempt", 0)), ""
         if event == "step_started":
@@ -92,11 +101,12 @@ class Recording:
             async with samples(watched) as lines, aclosing(lines):  # type: ignore[type-var]
                 async for line in lines:
                     self._take(line, watched)
-                    if self._watched() != watched:
+                    if self._unsure and self._watched() != watched:
                         break
 
     def _watched(self) -> Watched:
-        return watched_of(self._ctx.runbook, self._ctx.owned.state, self._ctx.owned.run.path)
+        self._unsure = False
+        return watched_of(self._ctx.runbook, self._ctx.owned.state, self._ctx.owned.run)
 
     def _take(self, line: Started | Sample, watched: Watched) -> None:
         if isinstance(line, Started):
@@ -132,12 +142,12 @@ def _measures(step: PlannedStep) -> bool:
     return step.scored and step.in_pass and redo_of(step) == "pass"
 
 
-def watched_of(runbook: Runbook, state: RunState, run_folder: Path) -> Watched:
+def watched_of(runbook: Runbook, state: RunState, run: RunFolder) -> Watched:
     """What the monitor looks at, the same in every pass. What a step still has to hand on is not there yet."""
     values: dict[str, str] = {}
     for scope in (*state.schedule[:1], f"{RUN_WIDE}/{RUN_WIDE}"):
         with suppress(UsageError):
-            values = of_scope(runbook, state, scope, run_folder)
+            values = of_scope(runbook, state, scope, run.path)
             break
 
     def known(text: str) -> str:
@@ -146,24 +156,38 @@ def watched_of(runbook: Runbook, state: RunState, run_folder: Path) -> Watched:
         except UsageError:
             return ""
 
+    def kind_of(place: str) -> str:
+        return known(runbook.places.get(place, PlaceSpec()).kind)
+
     gates = (gate for phase in runbook.phases for step in phase.steps for gate in step.gates)
     asked = {known(gate.cpuset) for gate in gates if isinstance(gate, ContainerUp)}
     asked |= {known(environment.cpus) for environment in runbook.environments.values()}
-    contained = any(known(place.kind) == "docker" for place in runbook.places.values())
-    out = values.get("OUT", "")
+    containers = _noted(run)
+    out = _on_host(values.get("OUT", ""), containers, inside=kind_of(runbook.passes.place) == DOCKER)
     return Watched(
         run=state.run,
         gpus=known(runbook.resources.gpus),
-        cpus=",".join(sorted(cpus for cpus in asked if _is_list(cpus))),
-        disk=str(run_folder) if contained or not out else out,
-        contained=contained,
+        cpus=",".join(sorted(cpus for cpus in asked if cpus_of(cpus))),
+        disk=str(out or run.path),
+        contained=any(kind_of(place) == DOCKER for place in runbook.places),
+        containers=tuple(sorted(one.id for one in containers)),
     )
 
 
-def _is_list(cpus: str) -> bool:
-    with suppress(ValueError):
-        return bool(cpus_of(cpus))
-    return False
+def _noted(run: RunFolder) -> list[ContainerReading]:
+    """The containers that the run has used, as it noted them."""
+    found = []
+    for note in sorted(run.places.glob("*.json")):
+        with suppress(OSError, msgspec.MsgspecError):
+            found.append(msgspec.json.decode(note.read_bytes(), type=ContainerReading))
+    return found
+
+
+def _on_host(out: str, containers: list[ContainerReading], *, inside: bool) -> Path | None:
+    """Where the passes' output lies on this host, if that is known yet."""
+    if not inside:
+        return Path(out) if out else None
+    return next(filter(None, (on_host(one.mounts, out) for one in containers)), None) if out else None
 
 
 def _now() -> float:

@@ -180,11 +180,13 @@ def decoded(data: bytes) -> Line:
 
 
 def cpus_of(text: str) -> frozenset[int]:
-    """A CPU list such as `2-15,18`. Raises `ValueError`."""
+    """The CPUs of a list such as `2-15,18`; empty when it is none."""
     found: set[int] = set()
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        first, dash, last = part.partition("-")
-        found |= set(range(int(first), int(last if dash else first) + 1))
+    for part in filter(None, text.replace(" ", "").split(",")):
+        first, _, last = part.partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal():
+            return frozenset()
+        found.update(range(int(first), int(last or first) + 1))
     return frozenset(found)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from omnitui.probes.owners import Owner, Owners
+from omnitui.probes.procfs import seen
 from omnitui.samples import Load
 
 _FLOOR_PERCENT = 5.0
@@ -14,8 +15,6 @@ _COST = 0.004
 """The share of a core that looking may take; a host with many processes is looked at less often."""
 _AT_LEAST_S = 1.0
 _RAREST_S = 10.0
-_KERNEL_THREAD = 0x00200000
-"""PF_KTHREAD. The kernel's own threads work for whoever asks, mostly for the benchmark."""
 
 
 class LoadProbe:
@@ -66,13 +65,14 @@ class LoadProbe:
             living.add(pid)
             if pid in self._kernel:
                 continue
-            fields = stat_of(f"/proc/{name}/stat")
-            if len(fields) < 37:
+            process = seen(pid)
+            if process is None:
                 continue
-            if int(fields[6]) & _KERNEL_THREAD:
+            if process.kernel:
+                # It works for whoever asks, mostly for the benchmark.
                 self._kernel.add(pid)
                 continue
-            found[pid, int(fields[19])] = int(fields[11]) + int(fields[12])
+            found[pid, process.start] = process.ticks
         self._kernel &= living
         self._owners.forget(living)
         return found, 1 not in living
@@ -99,29 +99,14 @@ class LoadProbe:
         now, added = {}, 0
         with suppress(OSError):
             for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                fields = stat_of(f"/proc/{pid}/task/{name}/stat")
-                if len(fields) < 37:
+                thread = seen(pid, name)
+                if thread is None:
                     continue
-                ticks = int(fields[11]) + int(fields[12])
-                now[int(name)] = ticks
-                if int(fields[36]) in self._cpus:
-                    added += ticks - before.get(int(name), 0)
+                now[int(name)] = thread.ticks
+                if thread.cpu in self._cpus:
+                    added += thread.ticks - before.get(int(name), 0)
         return now, added
 
 
 def _load(pid: int, owner: Owner, percent: float) -> Load:
     return Load(pid, owner.user, owner.command, round(percent, 1), owner.ours, owner.run)
-
-
-def stat_of(path: str) -> list[bytes]:
-    """The fields of a `stat` file after the command, beginning with the state; none when the process is gone."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return []
-    try:
-        return os.read(fd, 2048).rpartition(b") ")[2].split()
-    except OSError:
-        return []
-    finally:
-        os.close(fd)

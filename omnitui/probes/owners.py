@@ -13,10 +13,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from omnitui.model import MARKER
-from omnitui.places.base import Process
-from omnitui.places.local import Local
+from omnitui.probes.procfs import Seen, environ, seen
 
 _ANCESTORS = 16
+_ENGINES = ("dockerd", "containerd", "docker-proxy")
+"""What works for the run's own `docker exec` as much as for anybody else's."""
 _LONGEST = 80
 _SHELLS = ("bash", "sh", "dash", "zsh", "python", "pypy", "perl", "ruby", "node", "java")
 
@@ -37,12 +38,12 @@ class Owners:
         """`containers` are the ids of the run's containers; None when it has some whose ids are not known."""
         self._run = run
         self.containers = containers
-        self._place = Local()
+        self._starter = os.getppid()
         self._known: dict[int, tuple[int, Owner]] = {}
 
     def of(self, pid: int) -> Owner:
         """The owner of a process. One that is gone, or a zombie, belongs to nobody that can be told."""
-        process = self._place.process(pid)
+        process = seen(pid)
         if process is None or process.zombie:
             self._known.pop(pid, None)
             return Owner("", process.command if process else "", None)
@@ -57,17 +58,19 @@ class Owners:
         """Keep nothing about processes that are gone."""
         self._known = {pid: known for pid, known in self._known.items() if pid in living}
 
-    def _look(self, process: Process) -> Owner:
+    def _look(self, process: Seen) -> Owner:
         mark = self._mark(process)
         run = mark.partition(":")[0]
         ours = self._is_ours(process.pid, mark)
-        user = user_of(process.pid)
-        return Owner(user, command_of(process), ours, run if ours is False else "")
+        user, command = user_of(process.pid), command_of(process)
+        if ours is False and self.containers != frozenset() and command.startswith(_ENGINES):
+            ours = None
+        return Owner(user, command, ours, run if ours is False else "")
 
     def _is_ours(self, pid: int, mark: str) -> bool | None:
         if mark:
             return mark.startswith(f"{self._run}:")
-        if self._place.environ(pid) is not None:
+        if environ(pid) is not None:
             return False
         # A container's processes are often root's: what they carry cannot be read, but where they are can.
         container = container_of(pid)
@@ -75,29 +78,27 @@ class Owners:
             return None
         return bool(container) and container in (self.containers or ())
 
-    def _mark(self, process: Process) -> str:
+    def _mark(self, process: Seen) -> str:
         """The marker of the process, of its session's leader, or of the nearest ancestor that has one."""
-        seen: set[int] = set()
-        for pid in (process.pid, process.session):
-            if pid > 1 and pid not in seen and (mark := self._mark_of(pid)):
+        for pid in dict.fromkeys((process.pid, process.session)):
+            if pid > 1 and (mark := _mark_of(pid)):
                 return mark
-            seen.add(pid)
         parent = process.parent
         for _ in range(_ANCESTORS):
-            if parent <= 1:
-                return ""
-            if parent not in seen and (mark := self._mark_of(parent)):
-                return mark
-            seen.add(parent)
-            above = self._place.process(parent)
+            if parent == self._starter:
+                # What the runner itself has started carries no marker when it is no job.
+                return f"{self._run}:"
+            above = seen(parent) if parent > 1 else None
             if above is None:
                 return ""
+            if mark := _mark_of(parent):
+                return mark
             parent = above.parent
         return ""
 
-    def _mark_of(self, pid: int) -> str:
-        environ = self._place.environ(pid)
-        return environ.get(MARKER, "") if environ else ""
+
+def _mark_of(pid: int) -> str:
+    return (environ(pid) or {}).get(MARKER, "")
 
 
 def container_of(pid: int) -> str:
@@ -135,7 +136,7 @@ def user_of(pid: int) -> str:
         return ""
 
 
-def command_of(process: Process) -> str:
+def command_of(process: Seen) -> str:
     """The program, and the module or script that it runs."""
     try:
         with open(f"/proc/{process.pid}/cmdline", "rb") as file:
