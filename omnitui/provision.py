@@ -1,6 +1,7 @@
 """`omnitui assets`: the table of models and data sets, their downloads told in lines, the rows of data sets."""
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -41,9 +42,9 @@ def table(found: Stock) -> str:
             what = "▶ fetching" if isinstance(event, Progress) else "✘ last download"
             lines.append(f"  {what}: {line(event)}")
     if lacking := found.lacking():
-        lines.append(
-            f"to bring them: omnitui assets {shelf.runbook} --download {' '.join(one.id for one in lacking)}"
-        )
+        sets = [f"--set={name}={value}" for name, value in shelf.given.items()]
+        again = shlex.join(["omnitui", "assets", shelf.source, *sets, "--download", *(one.id for one in lacking)])
+        lines.append(f"to bring them: {again}")
     return "\n".join(lines)
 
 

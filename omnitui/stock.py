@@ -23,6 +23,8 @@ from omnitui.values import spec_of
 class Shelf(Struct, frozen=True):
     """What a runbook wants with these values, and where it keeps it."""
 
+    source: str
+    """What the operator named: an id or a folder."""
     runbook: str
     title: str
     place: str
@@ -32,6 +34,8 @@ class Shelf(Struct, frozen=True):
     hub: Path
     """The same on this host."""
     assets: tuple[Wanted, ...]
+    given: Mapping[str, str] = {}
+    """The values that the operator gave, without secrets."""
     planned: bool = False
     """The container is not there: `hub` is what the page will mount into it."""
 
@@ -79,6 +83,7 @@ def shelf_of(name: str, given: Mapping[str, str], *, lenient: bool = False) -> S
     except PlaceError as error:
         hub, planned = _described(runbook, values, cache, error), True
     return Shelf(
+        source=name,
         runbook=folder.name,
         title=runbook.title,
         place=spec.container if spec.kind == "docker" else "",
@@ -86,6 +91,7 @@ def shelf_of(name: str, given: Mapping[str, str], *, lenient: bool = False) -> S
         hub=hub,
         planned=planned,
         assets=wanted_of(runbook, values),
+        given={name: value for name, value in given.items() if not runbook.variables[name].secret},
     )
 
 

@@ -43,7 +43,7 @@ def test_the_table_says_what_is_there_and_what_to_do(desk: Desk, folder: Path) -
         f"  at 503e7542 not whole: {BIG} (named by model.safetensors.index.json)",
         "○ missing        rows  org/rows not pinned",
         "  not there",
-        "to bring them: omnitui assets pinned --download big rows",
+        f"to bring them: omnitui assets {PINNED} --set=HUB={folder} --download big rows",
     ]
 
 

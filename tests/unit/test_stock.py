@@ -82,7 +82,7 @@ def test_values_that_do_not_fit_are_refused_or_left_out(page: str) -> None:
 
 def test_by_hand_is_what_the_page_does() -> None:
     asset = Wanted("d", "org/d", "dataset", SHA, ref_main=True)
-    shelf = Shelf("page", "Page", "bench", "/root/hub", Path("/data/hub"), (asset,))
+    shelf = Shelf("page", "page", "Page", "bench", "/root/hub", Path("/data/hub"), (asset,))
     refs, inside = "/root/hub/datasets--org--d/refs", "docker exec -e HF_TOKEN bench"
     assert by_hand(shelf, asset) == (
         f"{inside} hf download org/d --repo-type dataset --revision {SHA} --cache-dir /root/hub",
@@ -93,7 +93,7 @@ def test_by_hand_is_what_the_page_does() -> None:
 
 def test_what_lacks_is_what_is_not_cached() -> None:
     one, two = Wanted("a", "org/a"), Wanted("b", "org/b")
-    shelf = Shelf("page", "Page", "", "/hub", Path("/hub"), (one, two))
+    shelf = Shelf("page", "page", "Page", "", "/hub", Path("/hub"), (one, two))
     found = Stock(shelf, (Found(one, Cached(SHA, 1, 1, "")), Found(two, Absent())))
     assert found.lacking() == (two,)
     assert not found.complete
