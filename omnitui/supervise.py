@@ -19,7 +19,7 @@ from omnitui.plan import custom, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Runbook, Schedule
-from omnitui.runbook.variables import BUILT_IN, chosen, expand, refusal, resolved, secret_names
+from omnitui.runbook.variables import BUILT_IN, asked_for, chosen, expand, refusal, resolved, secret_names
 from omnitui.store import RunFolder
 from omnitui.values import port_of
 
@@ -63,7 +63,7 @@ def make_run(
         schedule=picked.order,
         variables=values,
         series=picked.series,
-        secrets=secret_names(runbook),
+        secrets=tuple(name for name in secret_names(runbook) if name in asked_for(runbook, given)),
         source=str(folder),
         rehearsal=rehearsal,
     )

@@ -142,6 +142,7 @@ def _places(runbook: Runbook) -> Iterator[Problem]:
 
 def _conditions(runbook: Runbook) -> Iterator[Problem]:
     parts: list[tuple[str, When]] = [
+        *((f"variables.{name}", variable.when) for name, variable in runbook.variables.items()),
         *((f"phases.{phase.id}", phase.when) for phase in runbook.phases),
         *((f"steps.{step.id}", step.when) for phase in runbook.phases for step in phase.steps),
         *((f"workloads.{one.id}", one.when) for one in runbook.workloads),

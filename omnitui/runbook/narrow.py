@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from omnitui.runbook.load import load
 from omnitui.runbook.schema import Resources, Runbook, When
-from omnitui.runbook.variables import items_of
+from omnitui.runbook.variables import holds
 
 
 class _Conditional(Protocol):
@@ -46,8 +46,3 @@ def _together(resources: Resources, variables: Mapping[str, str]) -> Resources:
 
 def _kept(parts: Iterable[_Part], variables: Mapping[str, str]) -> tuple[_Part, ...]:
     return tuple(part for part in parts if holds(part.when, variables))
-
-
-def holds(when: When, variables: Mapping[str, str]) -> bool:
-    """Whether each variable's list has one of the values asked for."""
-    return all(set(items_of(variables.get(name, ""))) & set(wanted) for name, wanted in when.items())

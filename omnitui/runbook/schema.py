@@ -30,6 +30,8 @@ class Variable(Part, kw_only=True, frozen=True):
     choices: tuple[str, ...] = ()
     many: bool = False
     """A list separated by commas, each item one of `choices`."""
+    when: When = {}
+    """Asked only then; else it has its default, or is empty."""
     pattern: str = ""
     """A regular expression that the whole value must match."""
     secret: bool = False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from omnitui.errors import UsageError
-from omnitui.runbook.schema import Runbook
+from omnitui.runbook.schema import Runbook, When
 
 NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 BUILT_IN = frozenset({"RUN_DIR", "RUNBOOK", "SERIES", "PASS", "OUT", "OMNITUI_PYTHON"})
@@ -52,9 +52,13 @@ def chosen(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
         if runbook.variables[name].handed:
             raise UsageError(f"{name} is handed on by a step of the run; it cannot be given")
     values: dict[str, str] = {}
+    asked = asked_for(runbook, given)
     for name, variable in runbook.variables.items():
         value = given.get(name, variable.default)
         if variable.secret or variable.handed:
+            continue
+        if value is None and name not in asked:
+            values[name] = ""
             continue
         if value is None:
             raise UsageError(f"variable {name} has no value ({variable.help}); set it with --set {name}=...")
@@ -82,9 +86,21 @@ def refusal(runbook: Runbook, name: str, value: str) -> str:
     return ""
 
 
+def holds(when: When, variables: Mapping[str, str]) -> bool:
+    """Whether each variable's list has one of the values asked for."""
+    return all(set(items_of(variables.get(name, ""))) & set(wanted) for name, wanted in when.items())
+
+
 def items_of(value: str) -> list[str]:
     """The items of a list separated by commas."""
     return [item.strip() for item in value.split(",") if item.strip()]
+
+
+def asked_for(runbook: Runbook, given: Mapping[str, str]) -> frozenset[str]:
+    """The variables that a run with these values asks for."""
+    defaults = {name: variable.default or "" for name, variable in runbook.variables.items()}
+    known = {**defaults, **given}
+    return frozenset(name for name, variable in runbook.variables.items() if holds(variable.when, known))
 
 
 def secret_names(runbook: Runbook) -> tuple[str, ...]:

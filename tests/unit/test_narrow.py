@@ -1,8 +1,10 @@
 """A runbook without the parts whose condition the run's variables do not meet."""
 
 import pytest
-from omnitui.runbook.narrow import holds, narrow
-from omnitui.runbook.schema import Command, Metric, Phase, Runbook, Workload
+from omnitui.errors import UsageError
+from omnitui.runbook.narrow import narrow
+from omnitui.runbook.schema import Command, Metric, Phase, Runbook, Variable, Workload
+from omnitui.runbook.variables import asked_for, chosen, holds
 
 BOOK = Runbook(
     schema=1,
@@ -44,3 +46,17 @@ def test_only_what_holds_is_left(value: str, phases: list[str], workloads: list[
     assert [phase.id for phase in seen.phases] == phases
     assert [one.id for one in seen.workloads] == workloads
     assert [one.id for one in seen.metrics] == metrics
+
+
+def test_a_variable_is_asked_for_only_when_its_condition_holds() -> None:
+    variables = {
+        "M": Variable(help="h", choices=("x", "y"), default="x", many=True),
+        "N": Variable(help="h", when={"M": ("y",)}),
+        "T": Variable(help="h", secret=True, when={"M": ("y",)}),
+    }
+    book = Runbook(schema=1, title="T", summary="S", variables=variables)
+    assert chosen(book, {}) == {"M": "x", "N": ""}
+    assert asked_for(book, {}) == {"M"}
+    assert asked_for(book, {"M": "x,y"}) == {"M", "N", "T"}
+    with pytest.raises(UsageError, match="variable N has no value"):
+        chosen(book, {"M": "y"})

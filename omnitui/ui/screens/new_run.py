@@ -19,6 +19,7 @@ from omnitui.preflight import Preflight
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.schema import Runbook
+from omnitui.runbook.variables import asked_for
 from omnitui.sanitise import plain
 from omnitui.store import RunFolder
 from omnitui.ui.messages import AssetsChosen, RunMade, WorkFailed
@@ -117,7 +118,11 @@ class NewRunScreen(Screen[None]):
 
     @property
     def _fields(self) -> list[VariableField]:
-        return list(self.query(VariableField))
+        """The fields that the others let ask."""
+        fields = list(self.query(VariableField))
+        given = {field.variable_name: field.value for field in fields if not field.secret}
+        asked = asked_for(self._runbook, given) if self._runbook else frozenset()
+        return [field for field in fields if field.variable_name in asked]
 
     def _values(self) -> dict[str, str]:
         return {field.variable_name: field.value for field in self._fields if not field.secret}
@@ -209,8 +214,10 @@ class NewRunScreen(Screen[None]):
         whole = not any(field.refused for field in self._fields)
         for pane in self.query(SchedulePane):
             pane.show(self._values(), self._earlier or (), whole=whole)
-            for field in self._fields:
-                field.display = field.variable_name not in pane.settled or bool(field.refused)
+            asked = self._fields
+            for field in self.query(VariableField):
+                wanted = field.variable_name not in pane.settled or bool(field.refused)
+                field.display = field in asked and wanted
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """References and assets need that the page has some."""
