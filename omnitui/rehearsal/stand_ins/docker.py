@@ -125,11 +125,12 @@ def _begun(container: dict[str, Any]) -> dict[str, Any]:
     """The container with its folders shown and its init alive."""
     for mount in container["mounts"]:
         _show(Path(mount["Source"]), Path(mount["Destination"]))
-    env = {**os.environ, IN_CONTAINER: container["name"]}
+    # The init of a real container is no child of the step that asked for it.
+    env = {name: os.environ[name] for name in _OWN if name in os.environ}
     init = subprocess.Popen(
         [sys.executable, "-S", str(Path(__file__).with_name("container_init.py"))],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True, env=env,
+        start_new_session=True, env={**env, IN_CONTAINER: container["name"]},
     )  # fmt: skip
     return {
         **container, "pid": init.pid, "start": stage.start_of(init.pid), "wanted": True,
