@@ -14,7 +14,7 @@ from typing import Annotated, cast
 
 import typer
 
-from omnitui import __version__, cpu_groups, decisions, headless, preflight, provision, store, supervise
+from omnitui import __version__, cpu_groups, decisions, headless, preflight, provision, store, supervise, worlds
 from omnitui.errors import Blocked, OmniError, UsageError
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
@@ -244,7 +244,7 @@ def rehearse(
                 values.pop(name, None)
         folder = rehearse.begin(runbook or "", values, schedule, items_of(order), fault or rehearse.NONE)
     flags = ["--headless"] * plain + ["--yes"] * yes + (["--at", at.value] if at else [])
-    return rehearse.enter(folder, flags)
+    return rehearse.enter(folder, ["rehearse", "--resume", folder.name, *flags])
 
 
 def _rehearse_inside(folder: RunFolder, *, plain: bool, yes: bool, at: Where | None) -> int:
@@ -312,18 +312,43 @@ def hold(run: GivenRun) -> None:
 
 
 @app.command()
-def stop(run: GivenRun) -> None:
+def stop(run: GivenRun) -> int:
     """Stop the step at work, its servers and the runner."""
-    say(supervise.stop_run(store.find(run)))
+    folder = store.find(run)
+    # A live runner is only asked; what one that is gone has left can be ended only where it is.
+    code = _in_its_sandbox(folder, "stop") if store.holder(folder) is None else None
+    if code is None:
+        say(supervise.stop_run(folder))
+    return code or 0
 
 
 @app.command()
-def redo(run: GivenRun, scope: Annotated[str, typer.Argument(metavar="SERIES/PASS", help="The pass.")]) -> None:
+def redo(run: GivenRun, scope: Annotated[str, typer.Argument(metavar="SERIES/PASS", help="The pass.")]) -> int:
     """Begin a pass again: its output is moved aside, never deleted. `resume` goes on."""
     folder = store.find(run)
+    if (code := _in_its_sandbox(folder, "redo", scope)) is not None:
+        return code
     for path in decisions.redo_pass(folder, scope):
         say(f"moved aside: {path}")
-    say(f"go on with: omnitui resume {folder.name}")
+    say(f"go on with: omnitui {_resuming(folder)}")
+    return 0
+
+
+def _resuming(run: RunFolder) -> str:
+    return f"{'rehearse --resume' if store.read(run).rehearsal else 'resume'} {run.name}"
+
+
+def _in_its_sandbox(run: RunFolder, verb: str, *arguments: str) -> int | None:
+    """The exit code of a verb that acts on the world of a rehearsal, from its sandbox; None: it is done here."""
+    state = store.read(run)
+    if not state.rehearsal:
+        return None
+    from omnitui.rehearsal import rehearse  # noqa: PLC0415 - only rehearsals need it
+
+    if worlds.is_other(state):
+        return rehearse.enter(run, [verb, run.name, *arguments])
+    rehearse.inside(run)
+    return None
 
 
 @app.command()
@@ -334,7 +359,7 @@ def confirm(run: GivenRun) -> None:
     if step is None:
         raise UsageError(f"run {folder.name} is complete; nothing asks")
     decisions.confirm(folder, step.id)
-    say(f"confirmed {step.id}; go on with: omnitui resume {folder.name}")
+    say(f"confirmed {step.id}; go on with: omnitui {_resuming(folder)}")
 
 
 @app.command()
@@ -365,9 +390,11 @@ def remedy(
         if not found:
             say(f"“{planned.step.title}” has no remedies.")
         return 0
+    if (code := _in_its_sandbox(folder, "remedy", step, str(number))) is not None:
+        return code
     secrets = _secrets(store.read(folder), {})
     status = remedies.take(folder, step, number, secrets, say)
-    say(f"exit status {status}; go on with: omnitui resume {folder.name}")
+    say(f"exit status {status}; go on with: omnitui {_resuming(folder)}")
     return 0 if status == 0 else 1
 
 

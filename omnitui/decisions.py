@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from omnitui import store
+from omnitui import store, worlds
 from omnitui.claims import claimed, output
 from omnitui.errors import CorruptState, OmniError, UsageError
 from omnitui.jobs.job import job_of, look_of
@@ -40,6 +40,7 @@ NOTHING = "nothing was running"
 def stop_left_overs(run: RunFolder) -> str:
     """Stop what a runner that is gone has left at work; what was stopped."""
     with acting(run) as owned:
+        worlds.refuse_other(owned.state)
         stopped = [*_stop_orphan(owned), *(f"server {name}" for name in _stop_servers(owned))]
         stopped += _stop_stragglers(owned)
     return f"stopped {', '.join(stopped)}" if stopped else NOTHING
@@ -92,6 +93,7 @@ def _stop_stragglers(owned: Owned) -> list[str]:
 def redo_pass(run: RunFolder, scope: str) -> list[Path]:
     """Begin a pass again: servers stopped, output moved aside, steps waiting. What was moved, by its new name."""
     with acting(run) as owned:
+        worlds.refuse_other(owned.state)
         runbook = of_run(run.runbook, owned.state.variables)
         plan = lay_out(runbook, owned.state.schedule)
         decided = redo(plan, owned.state, scope)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from omnitui import store
+from omnitui import store, worlds
 from omnitui.actions.watching import keep_leaks
 from omnitui.decisions import acting, user
 from omnitui.errors import UsageError
@@ -47,6 +47,7 @@ def take(
     Raises `UsageError` when there is nothing to take, `RunBusy` while a runner is at work.
     """
     with acting(run) as owned:
+        worlds.refuse_other(owned.state)
         store.drop_old_requests(run)
         runbook = of_run(run.runbook, owned.state.variables)
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)

@@ -10,11 +10,11 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from secrets import token_hex
 
-from omnitui import errors, store
+from omnitui import errors, store, worlds
 from omnitui.decisions import NOTHING, stop_left_overs
-from omnitui.errors import Blocked, OmniError, StoreError, UsageError
+from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
-from omnitui.model import MARKER, REHEARSAL, SCHEMA, RunState
+from omnitui.model import MARKER, SCHEMA, RunState
 from omnitui.plan import custom, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
@@ -104,7 +104,7 @@ def start(
 
     `where` is "place" or "start" to override where an interrupted pass resumes.
     """
-    _refuse_other_world(run)
+    worlds.refuse_other(store.read(run))
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
     argv = [sys.executable, "-m", "omnitui.runner", str(run.path), "--handoff", str(writing)]
@@ -132,15 +132,6 @@ def start(
         return _handed_off(run, child, reading)
     finally:
         os.close(reading)
-
-
-def _refuse_other_world(run: RunFolder) -> None:
-    """A rehearsal outside of its sandbox would do for real what was only rehearsed, and the other way round."""
-    rehearsed = store.read(run).rehearsal
-    if rehearsed and not os.environ.get(REHEARSAL):
-        raise Blocked(f"run {run.name} is a rehearsal; go on with: omnitui rehearse --resume {run.name}")
-    if not rehearsed and os.environ.get(REHEARSAL):
-        raise Blocked(f"run {run.name} is real, and this is the sandbox of a rehearsal; leave it first")
 
 
 _CHILDREN: list["subprocess.Popen[bytes]"] = []
@@ -186,6 +177,8 @@ def stop_run(run: RunFolder, patience_s: float = 90.0) -> str:
         if time.monotonic() > until:
             raise OmniError(f"run {run.name} has not stopped within {patience_s:.0f} s; its log: {run.runner_log}")
         time.sleep(0.05)
+    if worlds.is_other(store.read(run)):
+        return "stopped"
     # A runner that was killed, or a step that failed meanwhile, may have left something at work.
     left = stop_left_overs(run)
     return "stopped" if left == NOTHING else left

@@ -85,7 +85,7 @@ def _mounts(runbook: Runbook) -> list[tuple[str, str]]:
 
 
 def enter(run: RunFolder, arguments: Sequence[str]) -> int:
-    """Run `omnitui rehearse --resume RUN ARGUMENTS` in the sandbox of a rehearsal; its exit code."""
+    """Run `omnitui ARGUMENTS` in the sandbox of a rehearsal; its exit code."""
     begun = sandbox.check()
     place = sandbox.of_run(run)
     if not place.root.is_dir():
@@ -93,7 +93,7 @@ def enter(run: RunFolder, arguments: Sequence[str]) -> int:
     if store.holder(run) is not None:
         raise Blocked(f"the rehearsal {run.name} is at work already; watch it with: omnitui attach {run.name}")
     clear(place)
-    command = [sys.executable, "-m", "omnitui", "rehearse", "--resume", run.name, *arguments]
+    command = [sys.executable, "-m", "omnitui", *arguments]
     state = store.read(run)
     env = sandbox.environment(place, state.secrets, _of_container(run))
     child = subprocess.Popen(sandbox.argv(place, begun, command), env=env, cwd="/")
