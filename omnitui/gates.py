@@ -129,6 +129,8 @@ class CoverageReading(Struct, frozen=True):
 
     workloads: tuple[WorkloadReading, ...] = ()
     error: str = ""
+    missing: tuple[str, ...] = ()
+    """Metrics without a finite number, and why."""
 
 
 Reading: TypeAlias = OutputReading | PortReading | GpuReading | CoverageReading | AssetsReading | ContainerReading
@@ -262,6 +264,7 @@ def judge_coverage(reading: CoverageReading) -> Verdict:
     if not reading.workloads:
         return Red("no workload was read")
     wrong = [f"{one.id}: {reason}" for one in reading.workloads for reason in one.wrong]
+    wrong += reading.missing
     # Zero samples of zero are no evidence.
     short = [w for w in reading.workloads if w.rows != w.expected or w.unique != w.expected or w.expected < 1]
     if wrong or short:

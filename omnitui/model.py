@@ -57,11 +57,12 @@ class Passed(Value, tag="passed", tag_field="is", frozen=True, kw_only=True):
 
 
 class Failed(Value, tag="failed", tag_field="is", frozen=True, kw_only=True):
-    """A gate is red."""
+    """A gate is red. `went_on`: the runbook lets the steps after it run all the same."""
 
     attempt: int
     at: str
     reason: str
+    went_on: bool = False
 
 
 class Stopped(Value, tag="stopped", tag_field="is", frozen=True, kw_only=True):

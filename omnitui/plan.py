@@ -130,8 +130,15 @@ def is_done(status: Status) -> bool:
 
 
 def next_step(plan: Plan, state: RunState) -> PlannedStep | None:
-    """The first step that is not done; None when all are."""
-    return next((planned for planned in plan if not is_done(state.step(planned.id).status)), None)
+    """The first step that is not done; None when all are. One that let the run go on waits for the others."""
+    left = [planned for planned in plan if not is_done(state.step(planned.id).status)]
+    return next((planned for planned in left if not went_on(planned, state)), left[0] if left else None)
+
+
+def went_on(planned: PlannedStep, state: RunState) -> bool:
+    """Whether the step is red and let the run go on."""
+    status = state.step(planned.id).status
+    return isinstance(status, Failed) and status.went_on
 
 
 # -- where a run stands ----------------------------------------------------------------------------------------
@@ -215,7 +222,9 @@ def resume(plan: Plan, state: RunState, world: World, in_place: bool | None = No
         whole_pass = step.in_pass and not in_place
     if whole_pass:
         return _redo_pass(plan, state, step, world, before)
-    return _retry(plan, step, lost, before, marked=redo_of(step) == "pass")
+    red = [planned.id for planned in plan if went_on(planned, state)] if went_on(step, state) else []
+    also = tuple(step_id for step_id in red if step_id != step.id)
+    return _retry(plan, step, lost, before, also, marked=redo_of(step) == "pass")
 
 
 def redo_of(step: PlannedStep) -> Literal["step", "pass"]:
@@ -229,15 +238,24 @@ def redo_of(step: PlannedStep) -> Literal["step", "pass"]:
     return step.step.redo or ("step" if harmless else "pass")
 
 
-def _retry(plan: Plan, step: PlannedStep, lost: Sequence[str], before: tuple[str, ...], *, marked: bool) -> Resume:
+def _retry(
+    plan: Plan,
+    step: PlannedStep,
+    lost: Sequence[str],
+    before: tuple[str, ...],
+    also: tuple[str, ...] = (),
+    *,
+    marked: bool,
+) -> Resume:
     serving = [p.id for p in _of_scope(plan, step) if isinstance(p.step, Serve) and p.step.server in lost]
     lines = [*before, *(f"Start server {name} again: it is gone." for name in lost)]
     lines.append(f"Run {_name(step)} again; everything before it stays as it is.")
+    lines += [f"Run {_name(find_step(plan, other))} again: it was red as well." for other in also]
     mark = ""
     if marked and step.scored:
         mark = f"resumed in place at {step.step.id}"
         lines.append(f"Pass {step.scope} is then left out of the averages: {mark}.")
-    return Resume("retry", step.id, (*serving, step.id), mark=mark, lines=tuple(lines))
+    return Resume("retry", step.id, (*serving, step.id, *also), mark=mark, lines=tuple(lines))
 
 
 def redo(plan: Plan, state: RunState, scope: str) -> Resume:

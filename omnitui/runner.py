@@ -31,7 +31,7 @@ from omnitui.model import (
 )
 from omnitui.places import places_of
 from omnitui.places.local import identity_of
-from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume
+from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume, went_on
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
 from omnitui.recording import recorded
@@ -197,10 +197,11 @@ async def _drive(ctx: Context, *, one: bool) -> Outcome:
         await _step(ctx, planned)
         if ctx.stop_asked.is_set():
             raise StopAsked
-        if next_step(ctx.plan, ctx.owned.state) == planned:
+        then = next_step(ctx.plan, ctx.owned.state)
+        if then and (then == planned or went_on(then, ctx.owned.state)):
             return where_it_stands(ctx.plan, ctx.owned.state, alive=False)
         if one:
-            return "held" if next_step(ctx.plan, ctx.owned.state) else "complete"
+            return "held" if then else "complete"
 
 
 async def _step(ctx: Context, planned: PlannedStep) -> None:

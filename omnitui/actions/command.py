@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from omnitui.jobs.job import Job, look_of, read_handed, start
 from omnitui.jobs.output import Scanner, tail, words_of
 from omnitui.model import Asking, Crashed
 from omnitui.plan import PlannedStep, servers_at
-from omnitui.runbook.schema import Command, Confirm, Coverage, Gate, Output, Step
+from omnitui.runbook.schema import Collect, Command, Confirm, Coverage, Gate, Output, Step
 from omnitui.runbook.variables import expand
 from omnitui.values import command_of, environment_at, script
 
@@ -85,16 +86,23 @@ async def _act(ctx: Context, planned: PlannedStep, attempt: int, run: str, gates
     verdicts = await _run(ctx, planned, ctx.job(planned, attempt), run, gates)
     if _LOST in verdicts:
         return Crashed(attempt=attempt, at=store.now(), reason=verdicts[_LOST].reason)
-    if all(not isinstance(verdict, Red) for verdict in verdicts.values()):
+    borne = set(planned.step.go_on)
+    # What is incomplete says more than that a word is missing.
+    if _reds(verdicts).keys() <= borne or isinstance(planned.step, Collect):
         verdicts |= await decide(ctx, planned, attempt, gates)
-    reds = [f"{word}: {verdict.reason}" for word, verdict in verdicts.items() if isinstance(verdict, Red)]
+    reds = _reds(verdicts)
     if reds:
-        return failed(attempt, "; ".join(reds))
+        reason = "; ".join(f"{word}: {told}" for word, told in reds.items())
+        return replace(failed(attempt, reason), went_on=reds.keys() <= borne)
     try:
         _hand_on(ctx, planned, attempt)
     except JobError as error:
         return failed(attempt, ctx.without_secrets(str(error)))
     return passed(attempt, verdicts)
+
+
+def _reds(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
+    return {word: verdict.reason for word, verdict in verdicts.items() if isinstance(verdict, Red)}
 
 
 async def _run(

@@ -49,15 +49,15 @@ def collect(run: RunFolder, scope: str) -> int:
     output = output_at(runbook, state, scope, run)
     out = output.host
     coverage, audio = read_coverage(runbook, out, values, _began(runbook, state, scope))
-    verdict = judge_coverage(coverage)
     metrics, missing = read_metrics(runbook, out, values)
+    coverage = msgspec.structs.replace(coverage, missing=missing)
+    verdict = judge_coverage(coverage)
     for name, value in metrics.items():
         _say(f"{name} {number(value)}")
     rates = sorted({rate for check in audio.values() for rate in check.rates})
     for name, check in audio.items():
         _say(f"audio.{name} {check.files} files, {', '.join(map(str, check.rates))} Hz")
     reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
-    reasons = (*reasons, *missing)
     for reason in reasons:
         _say(f"wrong: {reason}")
     complete = not reasons

@@ -18,6 +18,7 @@ from omnitui.runbook.schema import (
     ContainerUp,
     Coverage,
     Environment,
+    Gate,
     Output,
     Part,
     Phase,
@@ -284,6 +285,10 @@ def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Probl
         yield from _seconds(f"{at}.gates", gate)
     if step.env:
         yield from _known(f"{at}.env", step.env, set(runbook.environments), "environment")
+    for name in step.go_on:
+        yield from _known(f"{at}.go_on", name, {_called(gate) for gate in step.gates}, "gate")
+    if step.go_on and not isinstance(step, Command):
+        yield f"{at}.go_on", "only a command may be red and let the run go on"
     if isinstance(step, Serve | Stop):
         yield from _known(f"{at}.server", step.server, set(runbook.servers), "server")
     scripts = [("run", step.run)] if isinstance(step, Command | Serve) else []
@@ -301,6 +306,10 @@ def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Probl
 def _remedies(runbook: Runbook, step: Step) -> tuple[Remedy, ...]:
     known = not isinstance(step, Serve) or step.server in runbook.servers
     return remedies_of(runbook, step) if known else ()
+
+
+def _called(gate: Gate) -> str:
+    return (gate.name or gate.word or gate.pattern) if isinstance(gate, Output) else gate.word
 
 
 def _gates(runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:

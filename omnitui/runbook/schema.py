@@ -173,6 +173,8 @@ class StepBase(Part, kw_only=True, frozen=True):
     deviations: tuple[Deviation, ...] = ()
     redo: Literal["step", "pass"] | None = None
     """Where to begin again when the step did not end green. Default: the pass in a pass, else the step."""
+    go_on: tuple[str, ...] = ()
+    """Gates by name: when none but these are red, the steps after it run all the same, and the run ends red."""
     skip_passes: tuple[str, ...] = ()
     destructive: bool = False
     """Deletes or rebuilds something: the operator is asked first."""

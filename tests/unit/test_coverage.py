@@ -10,7 +10,7 @@ import pytest
 import soundfile as sf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omnitui.gates import Green, Red, WorkloadReading, judge_coverage
+from omnitui.gates import CoverageReading, Green, Red, WorkloadReading, judge_coverage
 from omnitui.results.coverage import read_coverage
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.schema import Check, Runbook, Workload
@@ -288,3 +288,8 @@ def test_a_check_may_look_into_another_file(
         (tmp_path / "seed" / "speed.json").write_text(json.dumps(speed))
         os.utime(tmp_path / "seed" / "speed.json", (age, age))
     assert read(GOOD, 500.0, two).wrong == wrong
+
+
+def test_a_metric_without_a_number_is_not_covered(read: Read) -> None:
+    whole = CoverageReading((read(GOOD),), missing=("wer: summary.wer is missing in run.json",))
+    assert judge_coverage(whole) == Red("wer: summary.wer is missing in run.json")
