@@ -9,7 +9,7 @@ from omnitui.actions.context import Context, RunningServer, StopAsked
 from omnitui.jobs.job import Job
 from omnitui.jobs.output import Scanner
 from omnitui.jobs.stop import is_group_empty, stop
-from omnitui.logfile import LEAKS
+from omnitui.logs import LEAKS
 from omnitui.store import replace_file
 
 POLL_S = 0.2

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omnitui.gates import OutputReading
-from omnitui.logfile import blanked, leaks_of
+from omnitui.logs import blanked, leaks_of
 from omnitui.runbook.schema import Output
 from omnitui.sanitise import plain
 

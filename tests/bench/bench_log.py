@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from omnitui.logfile import LineCount, LogFile, count_lines
+from omnitui.logs import LineCount, LogFile, count_lines
 
 from tests.bench.measuring import Figure, median_difference, percentile, running
 

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from omnitui import store
-from omnitui.logfile import LEAKS
+from omnitui.logs import LEAKS
 from omnitui.store import RunFolder
 from tests.flow.desk import RUNBOOKS, Desk
 from tests.waiting import until

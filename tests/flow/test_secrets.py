@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from omnitui.logfile import blanked, leaks_of
+from omnitui.logs import blanked, leaks_of
 from omnitui.store import RunFolder
 from tests.flow.desk import RUNBOOKS, Desk
 from tests.waiting import until

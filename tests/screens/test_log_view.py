@@ -5,7 +5,7 @@ from pathlib import Path
 
 import omnitui.ui.widgets.log_view as module
 import pytest
-from omnitui.logfile import PIECE_BYTES
+from omnitui.logs import PIECE_BYTES
 from omnitui.sanitise import SGR
 from omnitui.ui.widgets.log_view import LogView
 from textual.app import App, ComposeResult

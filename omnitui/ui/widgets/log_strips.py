@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from omnitui.logfile import LogLine
+from omnitui.logs import LogLine
 from omnitui.sanitise import visible_line
 from omnitui.ui.widgets.ansi import segments
 

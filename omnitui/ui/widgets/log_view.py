@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from omnitui.logfile import MARK_BYTES, Change, Identity, LineCount, LogFile, LogLine, count_lines
+from omnitui.logs import MARK_BYTES, Change, Identity, LineCount, LogFile, LogLine, count_lines
 from omnitui.sanitise import plain
 from omnitui.ui.widgets.log_strips import LogStrips, Look, changed_rows
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from omnitui.logfile import MARK_BYTES, PIECE_BYTES, Change, LineCount, LogFile, LogLine, count_lines
+from omnitui.logs import MARK_BYTES, PIECE_BYTES, Change, LineCount, LogFile, LogLine, count_lines
 from omnitui.sanitise import visible_line
 
 
