@@ -267,7 +267,7 @@ async def test_chapters_fold(fake_runs: Any, until: Until) -> None:
 async def test_panes_are_tabs_where_there_is_little_room(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("running"), until, size=(80, 24)) as on:
         tabs = on.screen.query_one("#tabs", Flow)
-        assert "Checklist" in text_of(tabs) and "Server log" in text_of(tabs)
+        assert "Steps" in text_of(tabs) and "Log" in text_of(tabs)
         assert not on.screen.query_one("#right").display
         await on.pilot.press("l")
         assert on.screen.query_one(ServerLogs).display and not on.screen.query_one("#checklist").display

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 from textual.reactive import reactive
+from textual.widget import Widget
 
 from omnitui import supervise
 from omnitui.errors import OmniError
@@ -18,27 +19,37 @@ from omnitui.plan import PlannedStep
 from omnitui.runbook.schema import Confirm, Stop
 from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
+from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, arranged
 from omnitui.ui.run_messages import SnapshotFailed, SnapshotRead
 from omnitui.ui.screens.remedy_keys import RemedyKeys
 from omnitui.ui.showing import gate_chips, title_row
 from omnitui.ui.widgets.banner import Banner, banner_of
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
+from omnitui.ui.widgets.gates_pane import GatesPane
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.server_logs import ServerLogs
-from omnitui.ui.widgets.step_pane import PARTS, StepPane
+from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.ui.widgets.tab_row import TabRow
 
+W = TypeVar("W", bound=Widget)
 _POLL_S = 0.25
-_NARROW, _TALL = 100, 32
 _PANES = Binding.Group("panes")
 _PART_KEYS = (
     ("c", "command", "Show the step's command"),
     ("o", "output", "Show the step's output"),
     ("n", "notes", "Show the page's note, the gates and the remedies"),
     ("i", "attempts", "Show all attempts; enter opens the output of one"),
+)
+_PANE_KEYS = (
+    ("1", "gpu", "GPU", "Go to the GPUs: memory, load, clocks, and who holds them"),
+    ("2", "host", "host", "Go to the host: CPUs, memory, disks, and what OmniTUI itself takes"),
+    ("3", "server", "server", "Go to the servers: health, port, model, restarts, silence"),
+    ("4", "gate-pane", "gates", "Go to the gates: verdict, last reading, age"),
+    ("5", "timeline", "time line", "Go to the run's telemetry over its steps"),
 )
 
 
@@ -47,11 +58,13 @@ class RunScreen(RemedyKeys):
 
     CSS_PATH = ["run.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Checklist"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (_TALL, "-tall")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide"), (BROAD, "-broad")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall"), (ROOMY, "-roomy")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"open('{part}')", part, tooltip=tip, group=_PANES) for key, part, tip in _PART_KEYS),
         Binding("l", "logs", "logs", tooltip="Go to the servers' logs; again for the next server", group=_PANES),
+        *(Binding(key, f"pane('{pane}')", word, tooltip=tip, group=_PANES) for key, pane, word, tip in _PANE_KEYS),
+        Binding("z", "maximise", "zoom", tooltip="Give the pane the whole screen; again, or escape: share it"),
         Binding("f", "follow", "follow", tooltip="Go with the current step again, after you have moved"),
         Binding("escape", "back", "back", tooltip="Go back; stops nothing"),
     ]
@@ -73,7 +86,7 @@ class RunScreen(RemedyKeys):
         self._part = "output"
         self._at = "checklist"
         self._red = ""
-        self._part_chosen = False
+        self._part_chosen = self._maximised = False
         self._keys: object = None
 
     def compose(self) -> ComposeResult:
@@ -83,14 +96,17 @@ class RunScreen(RemedyKeys):
         yield Banner(id="banner")
         yield TabRow(id="tabs")
         with Horizontal(id="panes"):
-            checklist = Checklist(id="checklist", classes="pane")
-            checklist.border_title = "Checklist"
-            yield checklist
+            with Vertical(id="left"):
+                yield _titled(Checklist(id="checklist", classes="pane"), "Checklist")
+                yield _titled(GatesPane(id="gate-pane", classes="pane"), "Gates")
             with Vertical(id="right"):
                 yield StepPane(id="step", classes="pane")
-                logs = ServerLogs(id="logs", classes="pane")
-                logs.border_title = "Server log"
-                yield logs
+                yield _titled(ServerLogs(id="logs", classes="pane"), "Server log")
+                with Horizontal(id="readings"):
+                    yield _titled(Readings(id="gpu", classes="pane"), "GPU")
+                    yield _titled(Readings(id="host", classes="pane"), "Host")
+                    yield _titled(Readings(id="server", classes="pane"), "Server")
+                yield _titled(Readings(id="timeline", classes="pane"), "Time line")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -141,7 +157,7 @@ class RunScreen(RemedyKeys):
         red = snapshot.current.id if snapshot.outcome == "failed" and snapshot.current else ""
         if red and red != self._red and self.query_one(Checklist).following:
             self._part = "output"
-            if self._narrow and self._at == "checklist":
+            if self.size.width < NARROW and self._at == "checklist":
                 self._at = "output"
                 self._arrange()
                 self.query_one("#output").focus()
@@ -200,38 +216,25 @@ class RunScreen(RemedyKeys):
 
     # -- panes and tabs ----------------------------------------------------------------------------------------
 
-    @property
-    def _narrow(self) -> bool:
-        return self.size.width < _NARROW
-
-    @property
-    def _tabs(self) -> list[tuple[str, str]]:
-        tabs = [("checklist", "Checklist")] if self._narrow else []
-        logs = bool(self.snapshot and self.snapshot.state.servers)
-        short = self._narrow or self.size.height < _TALL
-        return [*tabs, *PARTS, *([("logs", "Server log")] if short and logs else [])]
-
     def on_resize(self, _event: Resize) -> None:
         """Panes become tabs where there is little room."""
         self._arrange()
 
     def _arrange(self) -> None:
-        tabs = self._tabs
-        names = [name for name, _ in tabs]
-        at = self._at if self._at in names else (names[0] if self._narrow else self._part)
-        part = at if at in dict(PARTS) else self._part
-        logs_alone = "logs" in names
-        self.query_one("#tabs").display = self._narrow
-        self.query_one("#step-tabs").display = not self._narrow
-        self.query_one("#tabs" if self._narrow else "#step-tabs", TabRow).show_tabs(
-            tabs, at if self._narrow or at == "logs" else part
-        )
-        self.query_one("#checklist").display = not self._narrow or at == "checklist"
-        self.query_one("#right").display = not self._narrow or at != "checklist"
-        has_logs = bool(self.snapshot and self.snapshot.state.servers)
-        self.query_one("#logs").display = has_logs and (at == "logs" or not logs_alone)
-        self.query_one("#step").display = not (self._narrow and at == "logs")
-        self.query_one(StepPane).open_part("" if at == "logs" and logs_alone else part)
+        room = Room(self.size.width, self.size.height, bool(self.snapshot and self.snapshot.state.servers))
+        found = arranged(room, self._at, self._part, maximised=self._maximised)
+        for pane in ("checklist", "step", *dict(PANES)):
+            self.query_one(f"#{pane}").display = pane in found.shown
+        left = found.shown & {"checklist", "gate-pane"}
+        self.query_one("#left").display = bool(left)
+        self.query_one("#right").display = found.shown != left
+        self.query_one("#readings").display = bool(found.shown & {"gpu", "host", "server"})
+        self.set_class(len(found.shown) == 1, "-alone")
+        self.query_one("#tabs").display = found.tabs_over
+        self.query_one("#step-tabs").display = not found.tabs_over
+        tabs = self.query_one("#tabs" if found.tabs_over else "#step-tabs", TabRow)
+        tabs.show_tabs(found.tabs, found.opened)
+        self.query_one(StepPane).open_part(self._part)
 
     @on(Flow.Clicked, "#tabs, #step-tabs")
     def _tab_clicked(self, message: Flow.Clicked) -> None:
@@ -239,8 +242,10 @@ class RunScreen(RemedyKeys):
             self._to_checklist()
         elif message.key == "logs":
             self.action_logs()
-        else:
+        elif message.key in dict(PARTS):
             self.action_open(message.key)
+        else:
+            self.action_pane(message.key)
 
     def action_open(self, part: str) -> None:
         """Show a part of the step and give it the focus."""
@@ -248,6 +253,21 @@ class RunScreen(RemedyKeys):
         self._part_chosen = True
         self._arrange()
         self.query_one(f"#{part}").focus()
+
+    def action_pane(self, pane: str) -> None:
+        """Go to one of the panes beside the step."""
+        self._at = pane
+        self._arrange()
+        self.query_one(f"#{pane}").focus()
+
+    def action_maximise(self) -> None:
+        """Give the whole room to the pane with the focus, or share it again."""
+        focused = self.focused
+        within = [*focused.ancestors_with_self] if focused else []
+        names = [one.id for one in within if one.id in {"checklist", *dict(PARTS), *dict(PANES)}]
+        self._maximised = not self._maximised
+        self._at = names[0] or self._at if names else self._at
+        self._arrange()
 
     def action_logs(self) -> None:
         """Go to the servers' logs, or to the next of them."""
@@ -273,8 +293,15 @@ class RunScreen(RemedyKeys):
         self._arrange()
 
     def action_back(self) -> None:
-        """To the checklist, or from there to the screen before this one."""
-        if self.query_one(Checklist).has_focus:
+        """To the other panes, to the checklist, or from there to the screen before this one."""
+        if self._maximised:
+            self.action_maximise()
+        elif self.query_one(Checklist).has_focus:
             self.app.pop_screen()
         else:
             self._to_checklist()
+
+
+def _titled(pane: W, title: str) -> W:
+    pane.border_title = title
+    return pane

@@ -14,6 +14,7 @@ from omnitui.model import Passed, Running, StepRecord
 from omnitui.plan import PlannedStep
 from omnitui.runbook.schema import Confirm, Stop
 from omnitui.snapshot import Snapshot
+from omnitui.ui.layouts import PARTS
 from omnitui.ui.showing import step_row
 from omnitui.ui.step_texts import attempt_rows, command_text
 from omnitui.ui.widgets.log_view import LogView
@@ -21,9 +22,6 @@ from omnitui.ui.widgets.notes import Notes
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.tab_row import TabRow
-
-PARTS = (("command", "Command"), ("output", "Output"), ("notes", "Notes"), ("attempts", "Attempts"))
-"""The parts of a step, with the words on their tabs."""
 
 
 class StepPane(Vertical):

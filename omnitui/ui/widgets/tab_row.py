@@ -9,6 +9,7 @@ from omnitui.ui.widgets.rows import Cell
 class TabRow(Flow):
     """Shows tabs, the open one marked by colour and by brackets that take the place of blanks."""
 
+    GAP = 0
     two_lines = False
 
     def show_tabs(self, tabs: Sequence[tuple[str, str]], open_tab: str) -> None:

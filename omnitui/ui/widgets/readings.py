@@ -1,0 +1,57 @@
+"""Lines of readings that change once a second: only the cells that changed are drawn again."""
+
+from collections.abc import Sequence
+
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from omnitui.ui.widgets.rows import Row, Toned
+from omnitui.ui.widgets.spans import changed_span
+
+
+class Readings(ScrollView, Toned, can_focus=True):
+    """Shows rows that cannot be chosen; scrolls where they do not fit."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._rows: tuple[Row, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What is shown."""
+        return self._rows
+
+    @property
+    def text(self) -> str:
+        """What is shown, without its colours."""
+        return "\n".join(" ".join("".join(c.text for c in part) for part in row[1:]) for row in self._rows)
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show other rows; cells that stay the same are not drawn again."""
+        before, self._rows = self._rows, tuple(rows)
+        if len(before) != len(self._rows):
+            self.virtual_size = Size(0, len(self._rows))
+            self.refresh()
+            return
+        if regions := list(self._changed(before)):
+            self.refresh(*regions)
+
+    def _changed(self, before: tuple[Row, ...]) -> list[Region]:
+        width, top = self.scrollable_content_region.width, self.scroll_offset.y
+        regions = []
+        for y, (old, new) in enumerate(zip(before, self._rows, strict=True)):
+            if old != new and top <= y < top + self.size.height:
+                first, count = changed_span(*(self.strip(row, width, self.rich_style) for row in (old, new)))
+                regions += [Region(first, y - top, count, 1)] * bool(count)
+        return regions
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the widget."""
+        width = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y
+        if index >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        return self.strip(self._rows[index], width, self.rich_style)
