@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 HEADLESS ?=
 
-.PHONY: help quickstart test long rehearsals check lint types imports runbooks coverage bench screenshots snapshots clean
+.PHONY: help quickstart test long rehearsals docker check lint types imports runbooks coverage bench screenshots snapshots clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make coverage               what the unit and screen tests reach"
 	@echo "make long                   CI's long part: slow tests and the quickstart benchmark"
 	@echo "make rehearsals             every runbook against stand-ins, and every fault; needs bubblewrap"
+	@echo "make docker                 runs in real containers; needs root, docker.io and debootstrap"
 	@echo "make bench                  speed and memory, as ratios within one run"
 	@echo "make screenshots            the pictures in screenshots/, from the real app"
 
@@ -42,7 +43,7 @@ quickstart: $(VENV)/.quickstart
 	@$(BIN)/omnitui $(if $(HEADLESS),run quickstart --headless --yes,open quickstart)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not long and not rehearsal"
+	$(BIN)/python -m pytest -m "not long and not rehearsal and not docker"
 
 long: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "long and not rehearsal"
@@ -50,6 +51,9 @@ long: $(VENV)/.dev
 
 rehearsals: $(VENV)/.dev
 	$(BIN)/python -m pytest -m rehearsal tests/rehearsals
+
+docker: $(VENV)/.dev
+	$(BIN)/python -m pytest -m docker tests/docker
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -140,7 +140,8 @@ async def _run(
         return {_LOST: Red(await asyncio.to_thread(_lost, job))}
     verdicts = judged(status, ended=True)
     if why:
-        verdicts[_CUT] = Red(why)
+        trouble = await asyncio.to_thread(job.place.trouble, job.folder.begun) if status is None else ""
+        verdicts[_CUT] = Red(f"{why}; {trouble}" if trouble else why)
     if scanner.leaks:
         ctx.owned.commit("leak", step=planned.id, attempt=job.folder.path.name, places=len(scanner.leaks))
     return verdicts

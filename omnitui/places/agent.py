@@ -11,9 +11,11 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any
+from weakref import WeakSet
 
 from omnitui.errors import JobError, PlaceError
 
+_OPEN: "WeakSet[Agent]" = WeakSet()
 PATIENCE_S = 3.0
 """How long an answer may take."""
 _START_S = 15.0
@@ -50,9 +52,11 @@ class Agent:
             )
         except OSError as error:
             raise PlaceError(f"{where} cannot be looked at: {error}") from error
+        _OPEN.add(self)
         self._hearing = self._begin(self._hear)
         self._begin(self._read)
-        with suppress(OSError):
+        # One that ended at once is told below, with what it said.
+        with suppress(OSError, ValueError):
             self._send(_EYES + _ANSWERS)
         self.boot = str(self.ask("boot", patience_s=_START_S))
 
@@ -138,10 +142,16 @@ class Agent:
                 future.set_exception(why)
 
     def close(self) -> None:
-        """End it."""
+        """End it; a later look starts another one."""
         self._ended = True
         with suppress(OSError):
             self._process.kill()
         with suppress(OSError, ValueError):
             self._process.stdin.close()  # type: ignore[union-attr]
         self._let_go()
+
+
+def close_agents() -> None:
+    """End every agent of this process."""
+    for agent in list(_OPEN):
+        agent.close()

@@ -115,6 +115,16 @@ class Docker:
 
     def trouble(self, since: float) -> str:
         """Why jobs of the container that lived then may be gone."""
+        told = self._trouble(since)
+        for _ in range(4):
+            if told or (self._agent and self._agent.lives):
+                break
+            # The engine learns of a container's end a moment after its processes have ended.
+            time.sleep(0.5)
+            told = self._trouble(since)
+        return told
+
+    def _trouble(self, since: float) -> str:
         seen = self.container()
         if seen.error:
             return seen.error

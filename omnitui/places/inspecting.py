@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import Any
 
 from omnitui.containers import ContainerReading
@@ -91,7 +92,7 @@ def _ask(docker: str, *arguments: str) -> list[Any] | str:
 
 def on_host(mounts: Mapping[str, str], path: str) -> Path | None:
     """Where a path of the container lies on the host, through the mount that is nearest to it."""
-    wanted = PurePosixPath(path)
+    wanted = PurePosixPath(normpath(path))
     below = [inside for inside in mounts if wanted.is_relative_to(inside)]
     if not below:
         return None
