@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from omnitui.runbook.load import load
 
 SCRIPTS = Path(__file__).parents[2] / "runbooks" / "minicpmo-offline" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
@@ -252,13 +253,54 @@ def test_a_cold_start_moves_the_cache_aside_and_deletes_nothing(code: Path) -> N
     assert cache(code, "check").returncode == 1
 
 
-def test_an_earlier_attempt_of_a_stage_is_kept_out_of_the_codes(tmp_path: Path) -> None:
+def head(folder: Path) -> str:
+    return subprocess.check_output(["git", "-C", str(folder), "rev-parse", "HEAD"], text=True).strip()
+
+
+def test_an_earlier_attempt_of_a_stage_is_kept_out_of_the_codes(code: Path, tmp_path: Path) -> None:
     for attempt in ("first", "second"):
         (tmp_path / "mmmu_ci.log").write_text(attempt)
         (tmp_path / "mmmu_ci.rc").write_text("1\n")
-        assert bash("stage_begin.sh", "mmmu_ci", cwd=tmp_path, CI_OUT=str(tmp_path)).returncode == 0
+        done = bash("stage_begin.sh", "mmmu_ci", cwd=code, CI_OUT=str(tmp_path), COMMIT_SHA=head(code))
+        assert done.returncode == 0
     assert list(tmp_path.glob("*.rc")) == []
     assert [(tmp_path / f"mmmu_ci.log.{n}").read_text() for n in (1, 2)] == ["first", "second"]
+
+
+def test_a_stage_does_not_begin_on_another_commit(code: Path, tmp_path: Path) -> None:
+    mine = head(code)
+    git(code, "commit", "-q", "--allow-empty", "-m", "of the other series")
+    (tmp_path / "mmmu_ci.log").write_text("first")
+    done = bash("stage_begin.sh", "mmmu_ci", cwd=code, CI_OUT=str(tmp_path), COMMIT_SHA=mine)
+    assert done.returncode == 1
+    assert f"the checkout is at {head(code)}, and this stage is of {mine}" in done.stdout
+    assert (tmp_path / "mmmu_ci.log").read_text() == "first"
+
+
+def test_a_ci_folder_without_a_stage_is_moved_aside_and_one_with_stages_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "run1"
+    for aside in ("run1-incomplete", "run1-incomplete-2"):
+        folder.mkdir()
+        (folder / "commit.txt").write_text("c")
+        done = bash("ci_folder.sh", cwd=tmp_path, CI_OUT=str(folder))
+        assert done.stdout == f"moved aside: {tmp_path / aside}\n"
+        assert (tmp_path / aside / "commit.txt").exists()
+    folder.mkdir()
+    (folder / "mmmu_ci.log").write_text("a stage")
+    assert bash("ci_folder.sh", cwd=tmp_path, CI_OUT=str(folder)).returncode == 0
+    assert (folder / "mmmu_ci.log").exists()
+
+
+def test_a_venv_without_its_stamp_fits_no_checkout(code: Path) -> None:
+    (code / "omni" / "bin").mkdir(parents=True)
+    (code / "omni" / "bin" / "activate").touch()
+    scripts = code / ".github" / "scripts"
+    scripts.mkdir(parents=True)
+    # Neither the hash nor its stamp can be read: both are empty, and so the same.
+    (scripts / "omni_ci_deps_hash.sh").write_text("omni_ci_deps_hash() { return 1; }\n")
+    done = bash("commit_ready.sh", cwd=code, COMMIT_SHA=head(code))
+    assert done.returncode == 1
+    assert "COMMIT_READY" not in done.stdout
 
 
 def test_a_stage_tells_its_accuracy_and_its_exit_code(checkout: Path) -> None:
@@ -278,3 +320,13 @@ def test_requests_that_failed_are_counted(tmp_path: Path, failed: int, told: str
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == told
     assert ("failed: 0 dropped" in done.stdout) == bool(failed)
+
+
+def test_a_branch_is_fetched_once_so_that_it_is_one_commit_to_both_series() -> None:
+    fetching = [
+        (phase.per, step.id)
+        for phase in load(SCRIPTS.parent).phases
+        for step in phase.steps
+        if "fetch origin" in getattr(step, "run", "")
+    ]
+    assert fetching == [("run", "fetch")]

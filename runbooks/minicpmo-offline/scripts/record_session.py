@@ -104,11 +104,7 @@ def main() -> int:
     """Write, print, hand on."""
     folder, freeze = Path(sys.argv[1]), packages()
     (folder / "packages.txt").write_text(freeze)
-    # A brace would be taken for the name of a variable by whoever reads what is handed on.
-    lines = [
-        f"SESSION_{name}={' '.join(value.split()).replace('${', '$ {')}" for name, value in facts(freeze).items()
-    ]
-    text = "".join(f"{line}\n" for line in lines)
+    text = "".join(f"SESSION_{name}={one_line(value)}\n" for name, value in facts(freeze).items())
     (folder / "session.txt").write_text(text)
     with open(os.environ["OMNITUI_ENV"], "a", encoding="utf-8") as handed:
         handed.write(text)
