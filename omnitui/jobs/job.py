@@ -14,6 +14,7 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
+from omnitui import store
 from omnitui.errors import JobError, PlaceError
 from omnitui.model import MARKER, Identity, RunState, marker
 from omnitui.places import Place, open_place
@@ -257,9 +258,9 @@ async def _came_up(job: Job) -> None:
     while job.folder.identity() is None:
         if job.child and job.child.poll() is not None and job.folder.identity() is None:
             said = job.folder.log.read_text(errors="replace").strip().splitlines()
-            raise JobError(
-                f"the job did not start in {job.place.name}: {said[-1] if said else 'bash ended at once'}"
-            )
+            # On a full disk nothing could be said.
+            why = said[-1] if said else store.shortage(job.folder.path) or "bash ended at once"
+            raise JobError(f"the job did not start in {job.place.name}: {why}")
         if waited > _START_S:
             raise JobError(f"the job did not start in {job.place.name} within {_START_S:.0f} s")
         await asyncio.sleep(step)

@@ -17,7 +17,7 @@ from omnitui.rehearsal import sandbox
 from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.furnish import furnish
 from omnitui.rehearsal.sandbox import Sandbox
-from omnitui.rehearsal.stand_ins import docker, minicpmo_inputs, occupier, stage
+from omnitui.rehearsal.stand_ins import docker, lingering, minicpmo_inputs, stage
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Command, ContainerUp, Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, resolved
@@ -124,9 +124,9 @@ def inside(run: RunFolder) -> None:
     if stage.fault() == "port-taken":
         runbook, known = _known_values(run)
         for port in runbook.resources.ports:
-            occupier.start(port_of(port, known))
+            lingering.occupy(port_of(port, known))
     if stage.fault() == "demo-port-taken":
-        occupier.start(port_of("${DEMO_PORT}", _known_values(run)[1]))
+        lingering.occupy(port_of("${DEMO_PORT}", _known_values(run)[1]))
     again = place.state / "start-again"
     if again.exists():
         docker.start_all()

@@ -2,11 +2,12 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from omnitui import cpu_groups, store, supervise
+from omnitui import cpu_groups, decisions, remedies, store, supervise
 from omnitui.actions.patience import VARIABLE, patience_s
 from omnitui.errors import Blocked, UsageError
 from omnitui.model import REHEARSAL
@@ -67,6 +68,19 @@ def test_a_real_run_is_not_started_in_a_sandbox(home: Path, monkeypatch: pytest.
     monkeypatch.setenv(REHEARSAL, str(home))
     with pytest.raises(Blocked, match="is real"):
         supervise.start(run)
+
+
+def test_what_acts_on_the_world_is_refused_outside(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(REHEARSAL, raising=False)
+    run = supervise.make_run(MINI, {"PORT": "1234"}, None, rehearsal=True)
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: decisions.redo_pass(run, "mini/run1"),
+        lambda: decisions.stop_left_overs(run),
+        lambda: remedies.take(run, "mini/run1/client", 1, {}, print),
+    )
+    for act in acts:
+        with pytest.raises(Blocked, match="is a rehearsal"):
+            act()
 
 
 def test_waiting_is_shorter_in_a_rehearsal_only(monkeypatch: pytest.MonkeyPatch) -> None:

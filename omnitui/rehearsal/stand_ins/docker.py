@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from omnitui.rehearsal.stand_ins import docker_args, stage
+from omnitui.rehearsal.stand_ins import docker_args, lingering, stage
 from omnitui.rehearsal.stand_ins.docker_format import rendered
 
 IN_CONTAINER = "OMNITUI_STAND_IN_CONTAINER"
@@ -127,11 +127,7 @@ def _begun(container: dict[str, Any]) -> dict[str, Any]:
         _show(Path(mount["Source"]), Path(mount["Destination"]))
     # The init of a real container is no child of the step that asked for it.
     env = {name: os.environ[name] for name in _OWN if name in os.environ}
-    init = subprocess.Popen(
-        [sys.executable, "-S", str(Path(__file__).with_name("container_init.py"))],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True, env={**env, IN_CONTAINER: container["name"]},
-    )  # fmt: skip
+    init = lingering.start(env={**env, IN_CONTAINER: container["name"]})
     return {
         **container, "pid": init.pid, "start": stage.start_of(init.pid), "wanted": True,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S.000000000Z", time.gmtime()),
