@@ -218,6 +218,7 @@ def _references(runbook: Runbook) -> Iterator[Problem]:
         *((f"workloads.{w.id}", w) for w in runbook.workloads),
         *((f"metrics.{m.id}", m) for m in runbook.metrics),
         *((f"steps.{s.id}", s) for p in runbook.phases for s in p.steps),
+        *((f"steps.{s.id}.progress", getattr(s, "progress", None)) for p in runbook.phases for s in p.steps),
         *((f"places.{n}", p) for n, p in runbook.places.items()),
         *((f"assets.{a.id}", a) for a in runbook.assets),
         ("cache", runbook.cache),
@@ -270,6 +271,15 @@ def _phase(folder: Path, runbook: Runbook, phase: Phase, key: str) -> Iterator[P
             yield from _known(f"{at}.skip_passes", label, labels, "pass")
         if step.redo == "pass" and phase.per != "pass":
             yield f"{at}.redo", "only a step of a pass can begin its pass again"
+        if isinstance(step, Command) and step.progress:
+            yield from _progress(step.progress.files, f"{at}.progress", in_pass=phase.per == "pass")
+
+
+def _progress(files: str, at: str, *, in_pass: bool) -> Iterator[Problem]:
+    if not in_pass:
+        yield at, "only a pass has an output folder whose files can be counted"
+    if not files or files.startswith("/") or ".." in files.split("/"):
+        yield f"{at}.files", f"{files!r} is no glob below the output folder"
 
 
 def _seconds(at: str, part: Part) -> Iterator[Problem]:

@@ -182,6 +182,15 @@ class StepBase(Part, kw_only=True, frozen=True):
     """How long the command may take; 0 is for ever."""
 
 
+class Progress(Part, frozen=True, kw_only=True):
+    """How far a command is, told by the files that it leaves below the pass's output folder."""
+
+    files: str
+    """A glob; only files that are younger than the attempt count."""
+    expect: str = ""
+    """How many there will be; empty when nobody knows."""
+
+
 class Command(StepBase, tag="command", tag_field="do", kw_only=True, frozen=True):
     """Runs a bash script to its end."""
 
@@ -189,6 +198,7 @@ class Command(StepBase, tag="command", tag_field="do", kw_only=True, frozen=True
     satisfied_by: Satisfied | None = None
     look_first: bool = False
     """Its gates that look at the world are asked before it runs: all green means that it is true already."""
+    progress: Progress | None = None
 
 
 class Serve(StepBase, tag="serve", tag_field="do", kw_only=True, frozen=True):
@@ -391,6 +401,7 @@ TABLES: Mapping[str, tuple[type[Part], ...]] = {
     "phases": (Phase,),
     "steps": (Command, Serve, Stop, Confirm, Collect, Summarize),
     "satisfied_by": (Satisfied,),
+    "progress": (Progress,),
     "gates": (Output, PortFree, GpuFree, Coverage, ContainerUp, AssetsCached),
     "deviations": (Deviation,),
     "cache": (Cache,),
