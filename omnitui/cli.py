@@ -12,9 +12,21 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, cast
 
+import msgspec
 import typer
 
-from omnitui import __version__, cpu_groups, decisions, headless, preflight, provision, store, supervise, worlds
+from omnitui import (
+    __version__,
+    config,
+    cpu_groups,
+    decisions,
+    headless,
+    preflight,
+    provision,
+    store,
+    supervise,
+    worlds,
+)
 from omnitui.errors import Blocked, OmniError, UsageError
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
@@ -28,7 +40,7 @@ from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, items_of, resolved
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
-from omnitui.standing import row, standing
+from omnitui.standing import gate_lines, gate_story, row, standing
 from omnitui.store import RunFolder
 from omnitui.world import observe
 
@@ -134,6 +146,7 @@ def run_verb(
     yes: Yes = False,
 ) -> int:
     """Start a new run of a runbook."""
+    config.read()  # What is wrong with it is told now, not when somebody should have been called.
     values = _pairs(given)
     names = [name for name, variable in _loaded(runbook).variables.items() if variable.secret]
     secrets = {name: values.pop(name) for name in names if name in values}
@@ -159,6 +172,7 @@ def resume(
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return at once.")] = False,
 ) -> int:
     """Take up an interrupted, failed or held run; says first what it will do."""
+    config.read()
     folder = store.find(run)
     snapshot = take(folder)
     if snapshot.holder:
@@ -298,11 +312,31 @@ def status(run: Run = None, as_json: Json = False) -> int:
             say(f"  {snapshot.shortage}")
         if found["step"]:
             say(f"at {found['step']}: {found['status']} {found['reason']}".rstrip())
+        for scope, marks in found["marks"].items():
+            say(f"  ! {scope} will not be averaged: {'; '.join(marks)}")
         for gate in (one for one in snapshot.gates if not one.ends):
             say(f"  {gate.word}: {gate.kind}: {gate.reason}")
         for line in snapshot.resume.lines if snapshot.resume else ():
             say(f"  {line}")
     return headless.EXIT[snapshot.outcome]
+
+
+@app.command()
+def gates(run: Run = None, as_json: Json = False) -> None:
+    """Show every gate of a run as last read, and how its verdict changed."""
+    found = gate_story(take(store.find(run)))
+    say(json.dumps(found, indent=2) if as_json else gate_lines(found))
+
+
+@app.command("config")
+def config_verb(as_json: Json = False) -> None:
+    """Print what is set for all runs, and in which file."""
+    found, file = config.read(), config.path()
+    if as_json:
+        say(json.dumps({"file": str(file), "exists": file.exists(), **msgspec.to_builtins(found)}, indent=2))
+    else:
+        say(f"# {file}{'' if file.exists() else ' (not there; all is as by default)'}")
+        say(config.as_toml(found).rstrip())
 
 
 @app.command()

@@ -9,8 +9,9 @@ from typing import Any
 from omnitui import store, supervise
 from omnitui.jobs.job import JobFolder
 from omnitui.jobs.output import tail
-from omnitui.model import RUN_WIDE
+from omnitui.model import RUN_WIDE, Running
 from omnitui.plan import Outcome, PlannedStep
+from omnitui.progress import Meter, Progress, told
 from omnitui.results.passes import stored
 from omnitui.results.statistics import summarize
 from omnitui.results.table import Format, render
@@ -30,6 +31,9 @@ EXIT: dict[Outcome, int] = {
 }
 """The exit code for how a run stands."""
 _POLL_S = 0.1
+_PROGRESS_S = 5.0
+_PROGRESS_SHARE = 0.1
+"""A bar is told at most so often, and only when so much more is done."""
 
 
 def follow(
@@ -43,7 +47,9 @@ def follow(
             alive = store.holder(run) is not None
             offset = teller.tell(offset)
             supervise.reap()
-            if not alive:
+            if alive:
+                teller.tell_progress(time.time())
+            else:
                 teller.tell(offset)
                 return teller.closing()
             time.sleep(_POLL_S)
@@ -69,6 +75,30 @@ class Teller:
         self.told: tuple[str, ...] = ()
         """The lines of a resume that somebody has told already."""
         self._steps: dict[str, PlannedStep] = {}
+        self._meter = Meter(watch.run)
+        self._looked = 0.0
+        self._at: tuple[str, float] = ("", 0.0)
+
+    def tell_progress(self, now: float) -> None:
+        """Tell how far the running step is, if that has changed enough; `now` is in seconds since the epoch."""
+        if now - self._looked < _PROGRESS_S:
+            return
+        self._looked = now
+        snapshot = self._watch.take()
+        step = snapshot.current
+        if step is None or not isinstance(snapshot.record(step).status, Running):
+            return
+        progress = self._meter.read(snapshot.runbook, snapshot.state, step, now)
+        if progress and (share := progress.share) is not None and self._is_news(step.id, share):
+            self.say(f"    {_label(progress)}{told(progress)}")
+
+    def _is_news(self, step_id: str, share: float) -> bool:
+        before = self._at[1] if self._at[0] == step_id else 0.0
+        # Less than before is another bar.
+        if 0 <= share - before < _PROGRESS_SHARE:
+            return False
+        self._at = (step_id, share)
+        return True
 
     def tell(self, offset: int) -> int:
         """Tell the events from a byte offset of the journal on; the new offset."""
@@ -145,6 +175,13 @@ class Teller:
     def _on_stragglers(self, event: dict[str, Any]) -> None:
         self.say(f"  ! stopped {event['stopped']} processes that steps had left behind")
 
+    def _on_contaminated(self, event: dict[str, Any]) -> None:
+        scope = str(event["step"]).rpartition("/")[0]
+        self.say(f"  ! {scope} is spoiled and will not be averaged: {plain(event['reason'])}")
+
+    def _on_on_event_failed(self, event: dict[str, Any]) -> None:
+        self.say(f"  ! on_event: {plain(event['reason'])}")
+
     def _on_leak(self, event: dict[str, Any]) -> None:
         self.say(f"  ! the log of {event['step']} contains a secret; it is blanked where it is shown")
 
@@ -187,6 +224,10 @@ def _not_measured(snapshot: Snapshot) -> list[str]:
     if not missing:
         return []
     return [f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete."]
+
+
+def _label(progress: Progress) -> str:
+    return f"{progress.label}: " if progress.label else ""
 
 
 def is_complete(snapshot: Snapshot) -> bool:

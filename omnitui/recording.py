@@ -39,12 +39,12 @@ _TOLD = {"step_started": "began", "step_ended": "ended", "asking": "asks", "gate
 async def recorded(ctx: Context) -> AsyncIterator[None]:
     """Record telemetry while the block lasts."""
     recording = Recording(ctx)
-    ctx.owned.listener = recording.heard
+    ctx.owned.listeners.append(recording.heard)
     work = asyncio.create_task(recording.work())
     try:
         yield
     finally:
-        ctx.owned.listener = None
+        ctx.owned.listeners.remove(recording.heard)
         work.cancel()
         (ended,) = await asyncio.gather(work, return_exceptions=True)
         if isinstance(ended, Exception):

@@ -48,6 +48,7 @@ from omnitui.resuming import (
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.variables import expand
 from omnitui.store import Owned, RunFolder
+from omnitui.telling import told
 from omnitui.values import of_scope, port_of
 from omnitui.world import observe
 
@@ -125,7 +126,7 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
         _heed_signals(ctx)
         requests = asyncio.create_task(_requests(ctx))
         outcome: Outcome = "interrupted"
-        async with recorded(ctx):
+        async with recorded(ctx), told(ctx):
             try:
                 await take_up(ctx, decided)
                 outcome = await _drive(ctx, one=options.one)

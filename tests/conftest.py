@@ -8,6 +8,13 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a test may write a config; whoever runs the tests may have one, too."""
+    monkeypatch.setenv("OMNITUI_CONFIG", str(tmp_path / "config.toml"))
+    return tmp_path / "config.toml"
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty `OMNITUI_HOME` with a folder of its own for the host-wide locks."""

@@ -25,8 +25,8 @@ class Owned:
 
     run: RunFolder
     state: RunState
-    listener: Callable[[str, Mapping[str, Any]], None] | None = field(repr=False, default=None)
-    """Is told of every event once it is journalled and the state is saved. Must not raise."""
+    listeners: list[Callable[[str, Mapping[str, Any]], None]] = field(repr=False, default_factory=list)
+    """Are told of every event once it is journalled and the state is saved. Must not raise."""
     _journal: int = field(repr=False, default=-1)
 
     def commit(self, event: str, state: RunState | None = None, **facts: object) -> None:
@@ -40,8 +40,8 @@ class Owned:
         if changes:
             self._save(after)
         self.state = after
-        if self.listener:
-            self.listener(event, facts)
+        for heard in tuple(self.listeners):
+            heard(event, facts)
 
     def begin(self) -> None:
         """Write the first line of the journal, with the whole state, and the state."""

@@ -1,0 +1,148 @@
+"""The operator's own command: told once of each notice, and never able to disturb the run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omnitui import supervise
+from tests.flow.desk import Desk
+from tests.waiting import until
+
+RUNBOOK = """
+schema = 1
+title = "Red"
+summary = "A step that is red."
+[variables.TOKEN]
+secret = true
+help = "Nobody may know it."
+[[phases]]
+id = "only"
+title = "Only"
+[[phases.steps]]
+id = "red"
+title = "Red"
+run = 'echo "no: $TOKEN"; exit 3'
+gates = [{ gate = "output", word = "GREEN" }]
+"""
+ASKS = """
+schema = 1
+title = "Asks"
+summary = "A step that asks."
+[[phases]]
+id = "only"
+title = "Only"
+[[phases.steps]]
+id = "agree"
+title = "Agree"
+do = "confirm"
+ask = "Well?"
+"""
+OK = """
+schema = 1
+title = "Fine"
+summary = "A step that is green."
+[[phases]]
+id = "only"
+title = "Only"
+[[phases.steps]]
+id = "fine"
+title = "Fine"
+run = 'echo FINE'
+gates = [{ gate = "output", word = "FINE" }]
+"""
+
+
+def book(folder: Path, text: str) -> str:
+    path = folder / "book"
+    path.mkdir()
+    (path / "runbook.toml").write_text(text)
+    return str(path)
+
+
+def told(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture
+def heard(tmp_path: Path, config_file: Path) -> Path:
+    """Where a command writes what it is told."""
+    config_file.write_text(
+        f"""on_event = 'cat >> "{tmp_path}/heard"; echo >> "{tmp_path}/heard"; env > "{tmp_path}/env"'\n"""
+    )
+    return tmp_path / "heard"
+
+
+def test_a_red_gate_and_the_end_are_told_once_each(desk: Desk, tmp_path: Path, heard: Path) -> None:
+    ended = desk.omnitui("run", book(tmp_path, RUNBOOK), "--headless", "--set=TOKEN=hunter2hunter2")
+    assert ended.code == 1
+    run = desk.only_run()
+    until(lambda: len(told(heard)) == 2, about="both notices")
+    red, end = sorted(told(heard), key=lambda one: one["event"] == "ended")
+    assert (red["event"], red["step"], red["run"], red["runbook"]) == ("red", "_/_/red", run.name, "book")
+    assert red["reason"].startswith("GREEN: ")
+    assert (end["event"], end["step"], end["reason"]) == ("ended", "", "failed")
+    assert "hunter2" not in heard.read_text()
+    assert "hunter2" not in (tmp_path / "env").read_text()
+    assert desk.events(run, "on_event_failed") == []
+
+
+def test_a_step_that_asks_is_told(desk: Desk, tmp_path: Path, heard: Path) -> None:
+    assert desk.omnitui("run", book(tmp_path, ASKS), "--headless").code == 3
+    until(lambda: bool(told(heard)), about="the notice")
+    assert [(one["event"], one["reason"]) for one in told(heard)] == [("asks", "Well?")]
+
+
+def test_the_message_is_in_the_environment(desk: Desk, tmp_path: Path, heard: Path) -> None:
+    assert desk.omnitui("run", book(tmp_path, OK), "--headless").code == 0
+    until(lambda: (tmp_path / "env").exists() and "OMNITUI_REASON" in (tmp_path / "env").read_text())
+    lines = (tmp_path / "env").read_text().splitlines()
+    assert {"OMNITUI_EVENT=ended", "OMNITUI_REASON=complete", "OMNITUI_STEP="} <= set(lines)
+    assert not any(line.startswith("OMNITUI_JOB=") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo cannot reach the mail host >&2; exit 7", "exit status 7; cannot reach the mail host"),
+        ("no-such-command-here", "exit status 127"),
+        ("kill -9 $$", "ended by signal 9"),
+        ("sleep 100", "took longer than 0.3 s and was ended"),
+        ("sleep 100 & sleep 100", "took longer than 0.3 s and was ended"),
+    ],
+)
+def test_a_command_that_fails_or_hangs_is_journalled_and_harmless(
+    desk: Desk, tmp_path: Path, config_file: Path, command: str, reason: str
+) -> None:
+    config_file.write_text(f'on_event = "{command}"\non_event_timeout_s = 0.3\n')
+    assert desk.omnitui("run", book(tmp_path, OK), "--headless").code == 0
+    (failed,) = desk.events(desk.only_run(), "on_event_failed")
+    assert failed["reason"].startswith(reason)
+    assert failed["kind"] == "ended"
+
+
+def test_a_command_that_outlasts_the_runner_keeps_its_limit(desk: Desk, tmp_path: Path, config_file: Path) -> None:
+    config_file.write_text('on_event = "sleep 100"\non_event_timeout_s = 3\n')
+    assert desk.omnitui("run", book(tmp_path, OK), "--headless").code == 0
+    (failed,) = desk.events(desk.only_run(), "on_event_failed")
+    assert "still at work" in failed["reason"]
+    # The desk fails the test when anything of it is left.
+    until(lambda: not desk.processes(), about="the command is gone")
+
+
+def test_a_broken_config_is_told_before_the_run(desk: Desk, tmp_path: Path, config_file: Path) -> None:
+    config_file.write_text("on_evnt = 'x'\n")
+    told = desk.omnitui("run", book(tmp_path, OK), "--headless")
+    assert told.code == 2
+    assert "did you mean on_event?" in told.err
+
+
+def test_a_config_that_breaks_later_does_not_disturb_the_runner(
+    desk: Desk, tmp_path: Path, config_file: Path
+) -> None:
+    run = supervise.make_run(book(tmp_path, OK), {}, None)
+    config_file.write_text("on_evnt = 'x'\n")
+    supervise.start(run)
+    assert desk.saw(run, "runner_ended")["outcome"] == "complete"
+    (failed,) = desk.events(run, "on_event_failed")
+    assert "did you mean on_event?" in failed["reason"]
