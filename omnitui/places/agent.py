@@ -14,6 +14,7 @@ from typing import Any
 from weakref import WeakSet
 
 from omnitui.errors import JobError, PlaceError
+from omnitui.places.base import Answer
 
 _OPEN: "WeakSet[Agent]" = WeakSet()
 PATIENCE_S = 3.0
@@ -149,6 +150,29 @@ class Agent:
         with suppress(OSError, ValueError):
             self._process.stdin.close()  # type: ignore[union-attr]
         self._let_go()
+
+
+class AgentConnection:
+    """A connection that the agent keeps for us; a new agent makes a new one."""
+
+    def __init__(self, up: Callable[[], Agent], port: int, timeout_s: float) -> None:
+        self._up = up
+        self._port = port
+        self._timeout_s = timeout_s
+
+    def get(self, path: str) -> Answer:
+        """GET `path`; errors are answers."""
+        try:
+            patience_s = self._timeout_s + PATIENCE_S
+            told = self._up().ask("get", str(id(self)), self._port, self._timeout_s, path, patience_s=patience_s)
+        except JobError as error:
+            return Answer(error=str(error))
+        return Answer(**{**told, "body": told.get("body", "").encode("latin-1")})
+
+    def close(self) -> None:
+        """Close it; an agent that is gone has closed it already."""
+        with suppress(JobError):
+            self._up().begin("drop", str(id(self)))
 
 
 def close_agents() -> None:

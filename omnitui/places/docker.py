@@ -22,8 +22,8 @@ from omnitui.containers import ContainerReading
 from omnitui.errors import JobError, PlaceDown, PlaceError, StoreError
 from omnitui.gates import PortReading
 from omnitui.model import MARKER, Identity
-from omnitui.places.agent import PATIENCE_S, Agent
-from omnitui.places.base import Answer, Process
+from omnitui.places.agent import PATIENCE_S, Agent, AgentConnection
+from omnitui.places.base import Process
 from omnitui.places.inspecting import inspect, on_host
 from omnitui.places.local import SHELL, port_reading
 
@@ -299,26 +299,3 @@ class Docker:
     def connection(self, port: int, timeout_s: float) -> "AgentConnection":
         """A connection that the agent keeps."""
         return AgentConnection(self._up, port, timeout_s)
-
-
-class AgentConnection:
-    """A connection that the agent keeps for us; a new agent makes a new one."""
-
-    def __init__(self, up: Callable[[], Agent], port: int, timeout_s: float) -> None:
-        self._up = up
-        self._port = port
-        self._timeout_s = timeout_s
-
-    def get(self, path: str) -> Answer:
-        """GET `path`; errors are answers."""
-        try:
-            patience_s = self._timeout_s + PATIENCE_S
-            told = self._up().ask("get", str(id(self)), self._port, self._timeout_s, path, patience_s=patience_s)
-        except JobError as error:
-            return Answer(error=str(error))
-        return Answer(**{**told, "body": told.get("body", "").encode("latin-1")})
-
-    def close(self) -> None:
-        """Close it; an agent that is gone has closed it already."""
-        with suppress(JobError):
-            self._up().begin("drop", str(id(self)))

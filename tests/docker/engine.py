@@ -81,7 +81,9 @@ def running() -> Iterator[Engine]:
     folder = Path(tempfile.mkdtemp(prefix="omnitui-docker-"))
     folder.chmod(0o755)
     engine = Engine(folder)
-    argv = ["dockerd", "--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec", "-H", engine.host]
+    # Tests that are killed must not leave an engine behind.
+    argv = ["setpriv", "--pdeathsig", "TERM", "dockerd", "-H", engine.host]
+    argv += ["--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec"]
     argv += ["--pidfile", f"{folder}/pid", "--storage-driver=vfs", "--bridge=none"]
     argv += ["--iptables=false", "--ip6tables=false"]
     with open(folder / "log", "wb") as log:
@@ -120,6 +122,8 @@ def _end(engine: Engine, process: "subprocess.Popen[bytes]") -> None:
             engine.docker("rm", "--force", container)
         process.terminate()
         process.wait(30)
+    # The engine leaves the host's own network mounted there.
+    subprocess.run(["umount", f"{engine.folder}/exec/netns/default"], capture_output=True, check=False)
     shutil.rmtree(engine.folder, ignore_errors=True)
 
 
