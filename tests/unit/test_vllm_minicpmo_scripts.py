@@ -165,6 +165,18 @@ def test_a_length_that_nobody_can_tell_is_asked_for(
     assert "73128 tokens" in capsys.readouterr().out
 
 
+def test_a_soundtrack_that_outlasts_its_clip_is_what_must_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clip, sound = tmp_path / "clip.mp4", write_wav(tmp_path / "sound.wav")
+    clip.write_bytes(b"no video")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    long = read_wav(sound).seconds
+    arguments = ["--video", str(clip), "--soundtrack", str(sound), "--python", str(tmp_path / "none")]
+    assert check_duplex_input.main([*arguments, "--clip-seconds", f"{long / 2}"]) == 0
+    assert f"{long:.1f} s at 79 tokens" in capsys.readouterr().out
+
+
 def test_inputs_are_judged_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = write_wav(tmp_path / "good.wav"), write_wav(tmp_path / "bad.wav", rate=44_100)
     assert check_duplex_input.main(["--ref-audio", str(bad), "--wav", str(good)]) == 0
@@ -482,13 +494,25 @@ PR = {"pr": {"events": [{"success_score": 1}]}}
 
 
 def test_scores_are_complete_read_and_summed_up() -> None:
-    problems = check_eval_scores.score_problems
-    assert problems(2, [RTD, PR], {"samples": 2, "rtd": {"mean_content_score": 2.5}}) == []
-    assert "1 scores for 2 responses" in problems(2, [RTD], {"samples": 1})[0]
-    assert "over 9 samples" in problems(1, [RTD], {"samples": 9})[0]
-    assert "no summary" in problems(1, [RTD], None)[0]
-    assert "not finite" in problems(1, [RTD], {"samples": 1, "rtd": {"x": [math.nan]}})[0]
-    assert problems(0, [], {"samples": 0})
+    problems, summed = check_eval_scores.score_problems, check_eval_scores.summary_problems
+    assert problems(2, [RTD, PR]) == []
+    assert "1 scores for 2 responses" in problems(2, [RTD])[0]
+    assert problems(0, [])
+    assert summed(2, {"samples": 2, "rtd": {"mean_content_score": 2.5}}) == []
+    assert "over 9 samples" in summed(1, {"samples": 9})[0]
+    assert "no summary" in summed(1, None)[0]
+    assert "not finite" in summed(1, {"samples": 1, "rtd": {"x": [math.nan]}})[0]
+
+
+def test_scores_are_judged_before_there_is_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder, text in (("responses", "[]"), ("scores", '{"content": {}, "temporal": {"sentences": []}}')):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.json").write_text(text)
+    assert check_eval_scores.main(tmp_path / "responses", tmp_path / "scores") == 1
+    assert "1 answers of the judge could not be read" in capsys.readouterr().out
+    (tmp_path / "scores" / "1.json").write_text(json.dumps(RTD))
+    assert check_eval_scores.main(tmp_path / "responses", tmp_path / "scores") == 0
+    assert check_eval_scores.main(tmp_path / "responses", tmp_path / "scores", tmp_path / "scores" / "1.json") == 0
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             fps = float(options.video_fps or 1.0)
             rate = duplex_context.tokens_per_second(video=True, stack_frames=options.stack_frames, video_fps=fps)
             long = duplex_context.clip_seconds(options.video, options.python, options.clip_seconds)
+            if long is not None and options.soundtrack:
+                # A session lasts as long as the longer of the two.
+                long = max(long, read_wav(Path(options.soundtrack)).seconds)
             status |= say("CONTEXT", length_problems(long, rate, options.video))
     return status
 

@@ -42,27 +42,36 @@ def numbers_in(value: Any) -> Iterator[float]:
         yield float(value)
 
 
-def score_problems(responses: int, scores: Sequence[Any], summary: Mapping[str, Any] | None) -> list[str]:
-    """Why the scores are not whole, or the summary is not of them."""
+def score_problems(responses: int, scores: Sequence[Any]) -> list[str]:
+    """Why the scores are not whole."""
     problems = []
     if not scores or len(scores) != responses:
         problems.append(f"{len(scores)} scores for {responses} responses")
     if unread := sum(map(unread_of, scores)):
         problems.append(f"{unread} answers of the judge could not be read, and the summary counts them as 0")
+    return problems
+
+
+def summary_problems(scores: int, summary: Mapping[str, Any] | None) -> list[str]:
+    """Why a summary is not of these scores."""
     if not summary:
-        return [*problems, "no summary was printed"]
-    if summary.get("samples", len(scores)) != len(scores):
-        problems.append(f"the summary is over {summary['samples']} samples, there are {len(scores)} scores")
+        return ["no summary was printed"]
+    problems = []
+    if summary.get("samples", scores) != scores:
+        problems.append(f"the summary is over {summary['samples']} samples, there are {scores} scores")
     if not all(map(math.isfinite, numbers_in(summary))):
         problems.append("the summary has a number that is not finite")
     return problems
 
 
-def main(response_root: Path, score_root: Path, printed: Path) -> int:
-    """Judge the scores below a folder and the summary that was printed over them."""
+def main(response_root: Path, score_root: Path, printed: Path | None = None) -> int:
+    """Judge the scores below a folder and, once it was printed, the summary over them."""
     scores = [read_json(path) for path in responses_of(score_root)]
-    summary = last_object(printed.read_text(encoding="utf-8", errors="replace"))
-    return say("SCORES", score_problems(len(responses_of(response_root)), scores, summary))
+    problems = score_problems(len(responses_of(response_root)), scores)
+    if printed:
+        summary = last_object(printed.read_text(encoding="utf-8", errors="replace"))
+        problems += summary_problems(len(scores), summary)
+    return say("SCORES", problems)
 
 
 if __name__ == "__main__":
