@@ -15,9 +15,10 @@ from omnitui.decisions import NOTHING, stop_left_overs
 from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
 from omnitui.model import MARKER, SCHEMA, RunState
-from omnitui.plan import custom, schedule_of
+from omnitui.plan import custom, lay_out, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
+from omnitui.runbook.narrow import narrow
 from omnitui.runbook.schema import Runbook, Schedule
 from omnitui.runbook.variables import BUILT_IN, asked_for, chosen, expand, refusal, resolved, secret_names
 from omnitui.store import RunFolder
@@ -51,6 +52,8 @@ def make_run(
     if order:
         picked = custom(picked, order)
     refuse_series(runbook, picked, values)
+    if not lay_out(narrow(runbook, values), picked.order):
+        raise UsageError("these values leave no step of the runbook: a run of nothing would end green")
     # The id marks every process of the run: two users who start a page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     state = RunState(
@@ -77,7 +80,8 @@ def refuse_series(runbook: Runbook, schedule: Schedule, values: Mapping[str, str
     """
     # What a step still has to hand on stays a name here: it may turn out to be the same for both.
     known = {**dict.fromkeys(runbook.variables, ""), **{name: f"${{{name}}}" for name in BUILT_IN}}
-    for series, written in schedule.series.items():
+    run = {entry.partition("/")[0] for entry in schedule.order}
+    for series, written in ((name, own) for name, own in schedule.series.items() if name in run):
         found = resolved({**values, **written}, known)
         for name, text in written.items():
             if reason := refusal(runbook, name, found[name]):

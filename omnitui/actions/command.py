@@ -30,21 +30,32 @@ async def act_command(ctx: Context, planned: PlannedStep, attempt: int) -> Resul
     """Run the step's script and judge its gates, unless it is already true."""
     step = planned.step
     assert isinstance(step, Command)
-    if step.look_first and not os.path.lexists(ctx.job(planned, attempt).folder.path):
-        verdicts = await look(ctx, planned, attempt, step.gates)
-        if earned(verdicts):
-            return passed(attempt, verdicts, "already true", already=True)
-    if step.satisfied_by and not ctx.job(planned, attempt).folder.path.exists():
-        word = Output(word=step.satisfied_by.word)
-        job = look_of(ctx.job(planned, attempt))
-        if not job.folder.path.exists():
-            verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (word,), looking=True)
-            if isinstance(verdicts.get(word.word), Green):
-                return passed(attempt, verdicts, "already true", already=True)
-            ctx.board.forget(planned.id)
-    if has_look(step) and must_ask(ctx, planned) and not os.path.lexists(ctx.job(planned, attempt).folder.path):
+    begun = os.path.lexists(ctx.job(planned, attempt).folder.path)
+    if not begun and (true := await _true_already(ctx, planned, step, attempt)):
+        return passed(attempt, true, "already true", already=True)
+    if not begun and has_look(step) and must_ask(ctx, planned):
         return Asking(at=store.now(), question=destroys(planned))
     return await _act(ctx, planned, attempt, command_of(planned, ctx.owned.state), step.gates)
+
+
+async def _true_already(ctx: Context, planned: PlannedStep, step: Command, attempt: int) -> dict[str, Verdict]:
+    """What shows that the step is true already: all of its looks, or nothing."""
+    seen: dict[str, Verdict] = {}
+    if step.look_first:
+        seen = await look(ctx, planned, attempt, step.gates)
+        if not earned(seen):
+            return {}
+    if not step.satisfied_by:
+        return seen
+    job = look_of(ctx.job(planned, attempt))
+    if job.folder.path.exists():
+        return {}
+    word = Output(word=step.satisfied_by.word)
+    verdicts = await _run(ctx, planned, job, step.satisfied_by.run, (word,), looking=True)
+    if isinstance(verdicts.get(word.word), Green):
+        return {**seen, **verdicts}
+    ctx.board.forget(planned.id)
+    return {}
 
 
 def must_ask(ctx: Context, planned: PlannedStep) -> bool:

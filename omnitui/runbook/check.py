@@ -150,6 +150,13 @@ def _conditions(runbook: Runbook) -> Iterator[Problem]:
         *((f"metrics.{one.id}", one.when) for one in runbook.metrics),
         *((f"assets.{one.id}", one.when) for one in runbook.assets),
         *((f"resources.also[{number}]", one.when) for number, one in enumerate(runbook.resources.also)),
+        *((f"servers.{name}.remedies", one.when) for name, s in runbook.servers.items() for one in s.remedies),
+        *(
+            (f"steps.{step.id}.remedies", one.when)
+            for phase in runbook.phases
+            for step in phase.steps
+            for one in (*step.remedies, *(remedy for gate in step.gates for remedy in gate.remedies))
+        ),
     ]
     for key, when in parts:
         for name, wanted in when.items():

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from msgspec.structs import replace
 
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Resources, Runbook, When
+from omnitui.runbook.schema import Gate, Resources, Runbook, Server, Step, When
 from omnitui.runbook.variables import holds
 
 
@@ -17,6 +17,7 @@ class _Conditional(Protocol):
 
 
 _Part = TypeVar("_Part", bound=_Conditional)
+_Helped = TypeVar("_Helped", bound=Step | Gate | Server)
 
 
 def of_run(folder: Path, variables: Mapping[str, str]) -> Runbook:
@@ -26,15 +27,28 @@ def of_run(folder: Path, variables: Mapping[str, str]) -> Runbook:
 
 def narrow(runbook: Runbook, variables: Mapping[str, str]) -> Runbook:
     """The runbook without the phases, steps, resources and so on that these variables leave out."""
-    phases = (replace(p, steps=_kept(p.steps, variables)) for p in _kept(runbook.phases, variables))
+    phases = (
+        replace(phase, steps=tuple(_step(step, variables) for step in _kept(phase.steps, variables)))
+        for phase in _kept(runbook.phases, variables)
+    )
     return replace(
         runbook,
+        servers={name: _with_remedies(server, variables) for name, server in runbook.servers.items()},
         resources=_together(runbook.resources, variables),
         phases=tuple(phase for phase in phases if phase.steps),
         workloads=_kept(runbook.workloads, variables),
         metrics=_kept(runbook.metrics, variables),
         assets=_kept(runbook.assets, variables),
     )
+
+
+def _step(step: Step, variables: Mapping[str, str]) -> Step:
+    gates = tuple(_with_remedies(gate, variables) for gate in step.gates)
+    return replace(_with_remedies(step, variables), gates=gates)
+
+
+def _with_remedies(part: _Helped, variables: Mapping[str, str]) -> _Helped:
+    return replace(part, remedies=_kept(part.remedies, variables)) if part.remedies else part
 
 
 def _together(resources: Resources, variables: Mapping[str, str]) -> Resources:

@@ -8,4 +8,4 @@ def remedies_of(runbook: Runbook, step: Step) -> tuple[Remedy, ...]:
     found = [*step.remedies, *(one for gate in step.gates for one in gate.remedies)]
     if isinstance(step, Serve):
         found += runbook.servers[step.server].remedies
-    return tuple(dict.fromkeys(found))
+    return tuple(one for number, one in enumerate(found) if one not in found[:number])

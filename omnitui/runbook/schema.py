@@ -76,6 +76,7 @@ class Remedy(Part, frozen=True, kw_only=True):
     """What the page says to do when a gate is red."""
 
     say: str
+    when: When = {}
     run: str = ""
     """A command that the operator may have run, in the step's place and environment."""
     place: Literal["", "host"] = ""

@@ -1,6 +1,7 @@
 """The ASR runbook's own scripts: what they print decides whether a pass may be compared."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from omnitui.errors import UsageError
 from omnitui.plan import schedule_of
 from omnitui.runbook.load import load
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import Command, Runbook
+from omnitui.runbook.remedies import remedies_of
+from omnitui.runbook.schema import Command, Output, Runbook
 from omnitui.supervise import refuse_series
 
 FOLDER = Path(__file__).parents[2] / "runbooks" / "asr"
@@ -105,23 +107,26 @@ def frozen(folder: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "allowed", "word", "status"),
+    ("series", "text", "allowed", "word", "status"),
     [
-        ("torch==2.9\n", "no", "FREEZE_SAME", 0),
-        ("torch==2.8\n", "no", "FREEZE_DIFFERS", 1),
-        ("torch==2.8\n", "yes", "FREEZE_DIFFERS_ON_PURPOSE", 0),
-        ("", "no", "FREEZE_DIFFERS", 1),
+        ("a", "torch==2.9\n", "no", "FREEZE_SAME", 0),
+        ("a", "torch==2.8\n", "no", "FREEZE_DIFFERS", 1),
+        ("b", "torch==2.8\n", "no", "FREEZE_DIFFERS", 1),
+        ("b", "torch==2.8\n", "yes", "FREEZE_DIFFERS_ON_PURPOSE", 0),
+        # What is averaged must be one thing.
+        ("a", "torch==2.8\n", "yes", "FREEZE_DIFFERS", 1),
+        ("a", "", "yes", "freeze.txt is empty: what is installed is not known", 1),
     ],
 )
 def test_packages_are_compared_with_every_other_pass(
-    tmp_path: Path, run: Run, text: str, allowed: str, word: str, status: int
+    tmp_path: Path, run: Run, series: str, text: str, allowed: str, word: str, status: int
 ) -> None:
-    about = {"RUN_DIR": str(tmp_path), "SERIES": "a", "FREEZE_MAY_DIFFER": allowed}
-    first = run("same_freeze.sh", OUT=frozen(tmp_path, "torch==2.9\n"), PASS="warm", **about)
+    about = {"RUN_DIR": str(tmp_path), "FREEZE_MAY_DIFFER": allowed}
+    first = run("same_freeze.sh", OUT=frozen(tmp_path, "torch==2.9\n"), SERIES="a", PASS="warm", **about)
     assert last(first) == "FREEZE_SAME"
-    done = run("same_freeze.sh", OUT=frozen(tmp_path, text), PASS="1", **about)
+    done = run("same_freeze.sh", OUT=frozen(tmp_path, text), SERIES=series, PASS="1", **about)
     assert (last(done), done.returncode) == (word, status)
-    assert ("-torch==2.9" in done.stdout) is (text != "torch==2.9\n")
+    assert ("-torch==2.9" in done.stdout) is (text == "torch==2.8\n")
 
 
 def test_a_pass_that_is_redone_replaces_its_own_list(tmp_path: Path, run: Run) -> None:
@@ -184,6 +189,67 @@ def test_fingerprints_are_recorded_compared_and_kept(tmp_path: Path, run: Run) -
     assert "loaded_fingerprint=a1" in (file.parent / "moss-earlier-1.txt").read_text()
 
 
+FAKE_SEEDTTS = """
+import os
+SEEDTTS_DATASET_ID = "seedtts"
+def load_seedtts_samples(repo, split, revision):
+    return range({"en": int(os.environ["EN"]), "zh": 2020}[split])
+"""
+FAKE_PRIVATE = """
+def load_movies800_samples(repo, split, audio_column, expected_column, expected_sample_count):
+    return range({"movies800time": 800, "AISHELL4": 20, "googletime": 25}[repo.rpartition("/")[2]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("models", "english", "line", "status"),
+    [
+        ("qwen3,whisper,fun,moss_td", "1088", "1088 2020 800 20 25", 0),
+        ("fun", "1088", "1088 2020", 0),
+        ("moss_td", "0", "800 20 25", 0),
+        ("qwen3, moss_td", "1087", "1087 2020 800 20 25", 1),
+    ],
+)
+def test_samples_are_counted_offline(
+    tmp_path: Path, run: Run, models: str, english: str, line: str, status: int
+) -> None:
+    for name, text in (("dataset/seedtts", FAKE_SEEDTTS), ("tasks/transcribe_diarize", FAKE_PRIVATE)):
+        file = tmp_path / "benchmarks" / f"{name}.py"
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    at = {"PYTHONPATH": str(tmp_path), "SEEDTTS_REV": "r", "MODELS": models, "EN": english}
+    done = run("offline_counts.py", **at)
+    assert (last(done), done.returncode) == (line, status)
+    assert ("en has 1087 samples instead of 1088" in done.stdout) is (english == "1087")
+
+
+GREEN = {
+    "qwen3-en": ("[conc=32 rep=1] wall=2.4s corpus_wer=0.0191 evaluated=1088/1088", "notevaluated=1088/1088"),
+    "ci-qwen3": ("===== 3 passed, 1 warning in 12.34s =====", "loader: 3 passed"),
+    "ci-moss_td": ("===== 2 skipped, 1 passed in 3s =====", "===== 3 skipped in 0.1s ====="),
+    "build": ("Verified 12 exact dependency pins via .venv/bin/python", "Verified 0 exact dependency pins via x"),
+    "offline": ("1088 2020 800 20 25", "counts 1088 2020 800 20 25"),
+    "commit": (f"COMMIT_SHA {'a' * 40}", "COMMIT_SHA "),
+}
+
+
+@pytest.mark.parametrize("step_id", GREEN)
+def test_a_line_that_only_looks_like_the_word_is_not_it(book: Runbook, step_id: str) -> None:
+    step = next(step for phase in book.phases for step in phase.steps if step.id == step_id)
+    patterns = [gate.pattern for gate in step.gates if isinstance(gate, Output) and gate.pattern]
+    right, wrong = GREEN[step_id]
+    assert [bool(re.search(pattern, right)) for pattern in patterns] == [True]
+    assert [bool(re.search(pattern, wrong)) for pattern in patterns] == [False]
+
+
+def test_inside_the_container_no_remedy_needs_the_engine(book: Runbook) -> None:
+    seen = narrow(book, values(book, PARTS="measure,ci", WHERE="local"))
+    steps = [step for phase in seen.phases for step in phase.steps]
+    assert not [one for step in steps for one in remedies_of(seen, step) if "docker" in one.run or one.place]
+    assert {"one-gpu", "two-gpus", "ci-venv", "ci-moss_td"} <= {step.id for step in steps}
+    assert not {"container", "ci-container", "ci-remove"} & {step.id for step in steps}
+
+
 @pytest.mark.parametrize(
     ("cards", "word", "status"), [(1, "ONE_GPU", 0), (2, "2 GPUs here, not 1", 1), (0, "0 GPUs here, not 1", 1)]
 )
@@ -238,15 +304,38 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("commit", "ref"), [("origin/main", "main"), ("pull/7/head", "refs/pull/7/head")])
 def test_a_commit_is_looked_up_once(checkout: Path, run: Run, commit: str, ref: str) -> None:
     handed = checkout / "handed"
-    done = run("hand_on_commit.sh", commit, "", OMNITUI_ENV=str(handed))
+    done = run("hand_on_commit.sh", commit, "", OMNITUI_ENV=str(handed), RUN_DIR=str(checkout))
     sha = git(checkout / "origin", "rev-parse", ref)
     assert last(done) == f"COMMIT_SHA {sha}"
     assert handed.read_text().splitlines() == [f"COMMIT_SHA={sha}", f"SHORT={sha[:7]}"]
 
 
 def test_a_commit_that_is_not_there_is_told_before_anything_is_built(checkout: Path, run: Run) -> None:
-    done = run("hand_on_commit.sh", "origin/main", "nowhere", OMNITUI_ENV=str(checkout / "handed"))
+    about = {"OMNITUI_ENV": str(checkout / "handed"), "RUN_DIR": str(checkout)}
+    for missing in ("nowhere", "pull/8/head", "0" * 40):
+        done = run("hand_on_commit.sh", "origin/main", missing, **about)
+        assert (last(done), done.returncode) == ("NO_SUCH_COMMIT", 1)
+    assert not (checkout / "handed").exists()
+
+
+def test_a_pull_request_that_cannot_be_fetched_is_not_what_was_fetched_before(checkout: Path, run: Run) -> None:
+    git(checkout, "fetch", "-q", "origin")
+    git(checkout, "remote", "set-url", "origin", str(checkout / "gone"))
+    done = run("hand_on_commit.sh", "pull/7/head", OMNITUI_ENV=str(checkout / "handed"), RUN_DIR=str(checkout))
     assert (last(done), done.returncode) == ("NO_SUCH_COMMIT", 1)
+
+
+def test_a_name_means_one_commit_for_the_whole_run(checkout: Path, run: Run) -> None:
+    about = {"OMNITUI_ENV": str(checkout / "handed"), "RUN_DIR": str(checkout)}
+    first = last(run("hand_on_commit.sh", "origin/main", "pull/7/head", "", **about))
+    pulled = git(checkout / "origin", "rev-parse", "refs/pull/7/head")
+    git(checkout / "origin", "commit", "-q", "--allow-empty", "-m", "three")
+    git(checkout / "origin", "update-ref", "refs/pull/7/head", "main")
+    git(checkout, "fetch", "-q", "origin")
+    assert last(run("hand_on_commit.sh", "origin/main", **about)) == first
+    assert last(run("hand_on_commit.sh", "pull/7/head", **about)) == f"COMMIT_SHA {pulled}"
+    (checkout / "commits.txt").unlink()
+    assert last(run("hand_on_commit.sh", "origin/main", **about)) != first
 
 
 def test_a_venv_is_that_of_commit_and_image(checkout: Path, run: Run) -> None:

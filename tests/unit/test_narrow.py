@@ -3,7 +3,19 @@
 import pytest
 from omnitui.errors import UsageError
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import Command, Metric, Phase, Runbook, Variable, Workload
+from omnitui.runbook.remedies import remedies_of
+from omnitui.runbook.schema import (
+    Command,
+    Metric,
+    Output,
+    Phase,
+    Remedy,
+    Runbook,
+    Serve,
+    Server,
+    Variable,
+    Workload,
+)
 from omnitui.runbook.variables import asked_for, chosen, holds
 
 BOOK = Runbook(
@@ -60,3 +72,18 @@ def test_a_variable_is_asked_for_only_when_its_condition_holds() -> None:
     assert asked_for(book, {"M": "x,y"}) == {"M", "N", "T"}
     with pytest.raises(UsageError, match="variable N has no value"):
         chosen(book, {"M": "y"})
+
+
+def test_a_remedy_is_offered_only_where_its_condition_holds() -> None:
+    here, there = Remedy(say="here", when={"M": ("x",)}), Remedy(say="there", when={"M": ("y",)})
+    steps = (
+        Command(id="a", title="A", run="true", remedies=(here,), gates=(Output(word="W", remedies=(there,)),)),
+        Serve(id="s", title="S", run="true", server="s"),
+    )
+    servers = {"s": Server(title="S", port="1", remedies=(here, there, Remedy(say="always")))}
+    book = Runbook(
+        schema=1, title="T", summary="S", servers=servers, phases=(Phase(id="p", title="P", steps=steps),)
+    )
+    for value, expected in (("x", ["here", "here", "always"]), ("y", ["there", "there", "always"])):
+        seen = narrow(book, {"M": value})
+        assert [one.say for step in seen.phases[0].steps for one in remedies_of(seen, step)] == expected
