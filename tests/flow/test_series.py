@@ -1,6 +1,7 @@
 """Two commits turn by turn, orders of one's own, and runbooks of which a run takes only a part."""
 
 import json
+from pathlib import Path
 
 import pytest
 from omnitui import store
@@ -114,3 +115,35 @@ def test_a_list_may_be_written_with_spaces(desk: Desk) -> None:
     told = run(desk, "--schedule=one", "--set=MODELS=fun, qwen3")
     assert told.code == 0, told
     assert [line.split()[1] for line in trace(desk)] == ["checkout", "qwen3", "fun"]
+
+
+PARTS = """
+schema = 1
+title = "Parts"
+summary = "Each part is there only when it is asked for."
+
+[variables.PART]
+help = "Which."
+default = "here"
+choices = ["here", "nowhere"]
+
+[[phases]]
+id = "p"
+title = "P"
+when = { PART = ["here"] }
+
+[[phases.steps]]
+id = "s"
+title = "S"
+run = "true"
+"""
+
+
+def test_a_run_of_nothing_is_refused_and_not_green(desk: Desk, tmp_path: Path) -> None:
+    book = tmp_path / "parts"
+    book.mkdir()
+    (book / "runbook.toml").write_text(PARTS)
+    told = desk.omnitui("run", str(book), "--headless", "--set=PART=nowhere")
+    assert (told.code, told.out) == (2, "")
+    assert "leave no step of the runbook" in told.err
+    assert store.runs() == []
