@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,6 +77,37 @@ def _count(fd: int, since: LineCount, until: int, cancelled: Callable[[], bool])
         if position % MARK_BYTES == 0:
             marks += newlines.to_bytes(8, sys.byteorder)
     return LineCount(position, newlines, open_end, bytes(marks))
+
+
+class Counter:
+    """Counts in a thread of its own, which nobody waits for: a network disk can hang it for ever."""
+
+    def __init__(self, counted: Callable[[LineCount, LineCount], None]) -> None:
+        """`counted` is called from the thread, with where it began and what it came to."""
+        self._counted = counted
+        self._work: threading.Event | None = None
+
+    def cancel(self) -> None:
+        """Count no further."""
+        if self._work is not None:
+            self._work.set()
+        self._work = None
+
+    def count(self, path: Path, identity: Identity, since: LineCount, until: int) -> None:
+        """Begin to count on, if that is much and nothing is being counted."""
+        if self._work is None and until - since.counted_bytes > MARK_BYTES:
+            self._work = threading.Event()
+            work = (path, identity, since, until, self._work)
+            threading.Thread(target=self._live, args=work, daemon=True, name="log-count").start()
+
+    def _live(self, path: Path, identity: Identity, since: LineCount, until: int, ended: threading.Event) -> None:
+        try:
+            count = count_lines(path, identity, since, until, ended.is_set)
+        except OSError:
+            count = since
+        if self._work is ended:
+            self._work = None
+            self._counted(since, count)
 
 
 def nth_newline(data: bytes, nth: int) -> int:

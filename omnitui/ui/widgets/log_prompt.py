@@ -1,0 +1,65 @@
+"""The line at the bottom of a log in which is typed what to look for, where to go and where to save."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+
+class LogPrompt(Horizontal):
+    """One line to type in, seen only while something is asked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Change nothing")]
+
+    class Given(Message):
+        """What was typed; None when the operator left instead."""
+
+        def __init__(self, about: str, text: str | None) -> None:
+            super().__init__()
+            self.about = about
+            self.text = text
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._about = ""
+
+    def compose(self) -> Iterator[Widget]:
+        """A label and an input."""
+        yield Static(id="log-asked", markup=False)
+        line = Input(compact=True, id="log-given")
+        line.cursor_blink = False
+        yield line
+
+    def ask(self, about: str, label: str, text: str, placeholder: str) -> None:
+        """Ask for something; `about` comes back with the answer."""
+        self._about = about
+        self.query_one(Static).update(Content(label))
+        line = self.query_one(Input)
+        line.value, line.placeholder = text, placeholder
+        line.action_select_all()
+        self.display = True
+        line.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Give it."""
+        event.stop()
+        self._give(event.value)
+
+    def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
+        """Who goes elsewhere has left."""
+        self._give(None)
+
+    def action_leave(self) -> None:
+        """Give nothing."""
+        self._give(None)
+
+    def _give(self, text: str | None) -> None:
+        if self._about:
+            self.post_message(self.Given(self._about, text))
+            self._about = ""
