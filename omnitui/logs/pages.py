@@ -7,7 +7,6 @@ from pathlib import Path
 from omnitui.logs.counting import MARK_BYTES, LineCount, count_lines
 from omnitui.logs.files import Identity
 from omnitui.logs.lines import Change, LogFile, LogLine
-from omnitui.logs.times import offset_of_time
 
 RESTARTS = (Change.APPEARED, Change.TRUNCATED, Change.ROTATED)
 """After these, nothing that was known of the file holds."""
@@ -107,5 +106,7 @@ class Pages:
 
     def offset_of_time(self, text: str) -> int | str:
         """Return where the first line of that time or later begins, or why that cannot be told."""
+        from omnitui.logs.times import offset_of_time  # noqa: PLC0415 - not needed for the first paint
+
         self._log.refresh()
         return offset_of_time(self._log, text)

@@ -11,12 +11,10 @@ from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.reactive import var
 from textual.strip import Strip
-from textual.widget import Widget
 
 from omnitui.logs.pages import RESTARTS, Ask, Page
 from omnitui.sanitise import plain
 from omnitui.ui.widgets.log_drawing import Signs, Tones, drawn
-from omnitui.ui.widgets.log_prompt import LogPrompt
 from omnitui.ui.widgets.log_reading import LogReading
 from omnitui.ui.widgets.log_rows import Place, Row, changed_until, cost, rows_of
 from omnitui.ui.widgets.log_strips import LogStrips, Look
@@ -52,10 +50,6 @@ class LogPane(LogReading, can_focus=True):
         self._drawn_at_s = 0.0
         self._drawn_size = Size(0, 0)
         self._shift_cells = 0
-
-    def compose(self) -> Iterator[Widget]:
-        """A line to type in, over the last row."""
-        yield LogPrompt()
 
     def on_mount(self) -> None:
         """Open the file and begin to look at it."""
