@@ -3,6 +3,7 @@
 It ends by itself when its stdin closes, so it never outlives who started it.
 """
 
+import ast
 import json
 import subprocess
 import threading
@@ -31,6 +32,19 @@ eyes = load({len(_EYES)}, "eyes")
 load({len(_ANSWERS)}, "answers")["serve"](eyes, sys.stdin.buffer, sys.stdout.buffer)
 """
 """Reads the two files from stdin, then the requests."""
+
+
+def _request(number: int, verb: str, values: Sequence[object]) -> bytes:
+    """JSON that is a Python literal as well: numbers, lists, and strings whose characters stand for themselves."""
+    return json.dumps({"id": number, "do": verb, "with": values}, ensure_ascii=False).encode()
+
+
+def _reply(line: bytes) -> dict[str, Any]:
+    try:
+        return dict(json.loads(line))
+    except ValueError:
+        # From a Python without `json`.
+        return dict(ast.literal_eval(line.decode()))
 
 
 class Agent:
@@ -89,7 +103,7 @@ class Agent:
             number = self._number
             self._waiting[number] = future
             try:
-                self._send(json.dumps({"id": number, "do": verb, "with": values}).encode() + b"\n")
+                self._send(_request(number, verb, values) + b"\n")
             except (OSError, ValueError):
                 self._ended = True
         if self._ended:
@@ -105,9 +119,9 @@ class Agent:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             try:
-                reply = json.loads(line)
+                reply = _reply(line)
                 future = self._waiting.pop(reply["id"], None)
-            except (ValueError, LookupError, TypeError):
+            except (ValueError, LookupError, TypeError, SyntaxError):
                 # No line of ours: something else there writes to our pipe.
                 continue
             if future is None:

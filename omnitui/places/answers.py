@@ -1,14 +1,24 @@
 """The end of an agent that is in the container: answers requests, a JSON line each, with the eyes it was given.
 
 Standard library alone, and nothing that Python 3.8 lacks: the text of this file is run there, next to `eyes.py`.
+Debian's python3-minimal has no `json`: there a request is read, and a reply written, as Python's own literals.
 """
 
 from __future__ import annotations
 
-import json
+import ast
 import os
 import threading
 from typing import Any, BinaryIO, Callable, Mapping  # noqa: UP035 - the types are not only named but looked up in 3.8
+
+_written: Callable[[Any], str]
+_read: Callable[[str], Any]
+try:
+    import json
+except ImportError:
+    _written, _read = repr, ast.literal_eval
+else:
+    _written, _read = json.dumps, json.loads
 
 _SLOW = ("wait", "get")
 
@@ -42,7 +52,7 @@ class _Answers:
             reply: dict[str, Any] = {"id": asked["id"], "gave": verb(*asked["with"])}
         except (OSError, LookupError, TypeError, ValueError) as error:
             reply = {"id": asked["id"], "error": f"{type(error).__name__}: {error}"}
-        data = json.dumps(reply).encode() + b"\n"
+        data = _written(reply).encode() + b"\n"
         with self._writing:
             try:
                 self._replies.write(data)
@@ -55,7 +65,7 @@ def serve(eyes: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -> Non
     """Answer until nobody asks any more. What may take long is done by a thread, so replies come in any order."""
     answers = _Answers(eyes, replies)
     for line in requests:
-        asked = json.loads(line)
+        asked = _read(line.decode())
         if asked["do"] in _SLOW:
             threading.Thread(target=answers.give, args=(asked,), daemon=True).start()
         else:

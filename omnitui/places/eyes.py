@@ -206,12 +206,16 @@ class Connection:
     """
 
     def __init__(self, port: int, timeout_s: float) -> None:
-        import http.client  # noqa: PLC0415 - 20 ms that the first screen does not need
-
+        self._port = port
         self._timeout_s = timeout_s
+        self._connection: Any = None
+        try:
+            import http.client  # noqa: PLC0415 - 20 ms that the first screen does not need
+        except ImportError:
+            return
         self._failures = (OSError, http.client.HTTPException)
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
-        self._connection.connect = self._connect  # type: ignore[method-assign]
+        self._connection.connect = self._connect
 
     def _connect(self) -> None:
         # Without asking the resolver what 127.0.0.1 means: half of what a refused look costs.
@@ -229,6 +233,8 @@ class Connection:
 
     def get(self, path: str) -> dict[str, Any]:
         """Status, latency_s, body, error, refused and fresh of a GET, those that differ from their defaults."""
+        if self._connection is None:
+            return plain_get(self._port, self._timeout_s, path)
         kept = self._connection.sock is not None
         answer = self._ask(path)
         # A server may close a connection that was idle at any time: that says nothing about its health.
@@ -258,7 +264,43 @@ class Connection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
+
+
+def plain_get(port: int, timeout_s: float, path: str) -> dict[str, Any]:
+    """The same answer over a connection of its own, where there is no `http.client` (Debian's python3-minimal)."""
+    import socket  # noqa: PLC0415
+
+    begun = time.monotonic()
+    data = b""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout_s) as fresh:
+            # HTTP 1.0: no chunks, and most servers end the body with the connection.
+            fresh.sendall(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            while not _is_whole(data):
+                chunk = fresh.recv(1 << 16) if time.monotonic() - begun < timeout_s else None
+                if chunk is None:
+                    return {"latency_s": time.monotonic() - begun, "error": f"no answer within {timeout_s:g} s"}
+                if not chunk:
+                    break
+                data += chunk
+        head, _, body = data.partition(b"\r\n\r\n")
+        status = int(head.split(None, 2)[1])
+    except ConnectionRefusedError as error:
+        return {"error": str(error), "refused": True}
+    except (OSError, ValueError, IndexError) as error:
+        # In Python 3.8 and 3.9 a socket's time-out is another type.
+        if isinstance(error, TimeoutError) or type(error).__name__ == "timeout":
+            return {"latency_s": time.monotonic() - begun, "error": f"no answer within {timeout_s:g} s"}
+        return {"error": str(error) or type(error).__name__}
+    return {"status": status, "latency_s": time.monotonic() - begun, "body": body, "fresh": True}
+
+
+def _is_whole(data: bytes) -> bool:
+    head, end, body = data.partition(b"\r\n\r\n")
+    lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    return len(data) >= 1 << 20 or bool(end and lengths and len(body) >= int(lengths[0]))
 
 
 # -- files -----------------------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,17 @@ from tests.waiting import until
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
 
-@pytest.fixture
-def agent() -> Iterator[Agent]:
-    one = Agent(PYTHON, "container box")
+MINIMAL = (
+    *PYTHON[:-1],
+    "-c",
+    "import sys; sys.modules.update({'json': None, 'http.client': None}); exec(sys.argv[1])",
+)
+"""As Debian's python3-minimal, which has neither."""
+
+
+@pytest.fixture(params=[PYTHON, MINIMAL], ids=["whole Python", "python3-minimal"])
+def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
+    one = Agent(request.param, "container box")
     yield one
     one.close()
 
@@ -121,3 +131,32 @@ def test_ports_and_pages(agent: Agent, free_port: int) -> None:
     assert agent.ask("listeners", free_port, [], "/proc/self", "") == []
     assert agent.ask("get", "a", free_port, 1.0, "/health")["refused"] is True
     agent.ask("drop", "a")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", {"status": 200, "body": "ok"}),
+        (b"HTTP/1.0 503 Busy\r\n\r\n", {"status": 503}),
+        (b"nonsense", {}),
+    ],
+)
+def test_a_health_page_is_asked_for(agent: Agent, answer: bytes, told: dict[str, object]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            # It may be asked again when the answer makes no sense.
+            for _ in range(2):
+                with suppress(OSError), server.accept()[0] as talk:
+                    talk.recv(4096)
+                    talk.sendall(answer)
+
+        server.settimeout(10)
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        seen = agent.ask("get", "key", server.getsockname()[1], 3.0, "/health")
+        assert {name: value for name, value in seen.items() if name in ("status", "body") and value} == told
+        assert ("error" in seen) is (not told)
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+    assert agent.ask("get", "other", port, 3.0, "/health")["refused"] is True
