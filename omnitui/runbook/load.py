@@ -50,6 +50,7 @@ def load(folder: Path) -> Runbook:
     if isinstance(schema, int) and schema != 1:
         raise RunbookError(file, "schema", f"{schema} is not known here; this OmniTUI reads 1")
     _imply_command(raw)
+    _take_lines(file, raw)
     try:
         for table in ("variables", "places", "environments", "servers"):
             _convert_named(raw.get(table), table)
@@ -84,6 +85,21 @@ def _imply_command(raw: dict[str, Any]) -> None:
     for phase in _tables_in(raw.get("phases")):
         for step in _tables_in(phase.get("steps")):
             step.setdefault("do", "command")
+
+
+def _take_lines(file: Path, raw: dict[str, Any]) -> None:
+    """Give each step with `run_of` the script of the step that it names."""
+    steps = [step for phase in _tables_in(raw.get("phases")) for step in _tables_in(phase.get("steps"))]
+    known = {str(step.get("id")): step["run"] for step in steps if "run" in step}
+    for step in steps:
+        if "run_of" not in step:
+            continue
+        key, name = f"steps.{step.get('id')}.run_of", str(step.pop("run_of"))
+        if "run" in step:
+            raise RunbookError(file, key, "a step has run or run_of, not both")
+        if name not in known:
+            raise RunbookError(file, key, f"there is no step {name} with a run of its own{_near(name, [*known])}")
+        step["run"] = known[name]
 
 
 def _tables_in(value: Any) -> list[dict[str, Any]]:

@@ -53,11 +53,14 @@ def last(done: "subprocess.CompletedProcess[str]") -> str:
     return (done.stdout.splitlines() or [""])[-1]
 
 
-def test_a_pass_is_built_with_the_lines_of_its_series(book: Runbook) -> None:
-    steps = [step for phase in book.phases for step in phase.steps if step.id == "build"]
-    assert isinstance(steps[0], Command)
-    script = (SCRIPTS / "venv_of_commit.sh").read_text()
-    assert script.endswith("\n\n" + steps[0].run.lstrip("\n"))
+def test_passes_and_ci_are_built_with_the_lines_of_the_series(book: Runbook) -> None:
+    steps = {step.id: step for phase in book.phases for step in phase.steps}
+    built = [steps[name] for name in ("build", "venv", "ci-venv")]
+    assert len({one.run for one in built if isinstance(one, Command)}) == 1
+
+
+def test_downloads_and_ci_need_the_hub(book: Runbook) -> None:
+    assert all("HF_HUB_OFFLINE" in book.environments[name].unset for name in ("venv", "ci"))
 
 
 def test_one_model_leaves_the_others_out(book: Runbook) -> None:

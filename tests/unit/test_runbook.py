@@ -61,9 +61,21 @@ def test_a_step_is_a_command_unless_it_says_otherwise(write: Callable[[str], Pat
     assert environment_of(book, step) == Environment()
 
 
+AGAIN = '[[phases.steps]]\nid = "again"\ntitle = "A"\n'
+
+
+def test_a_step_may_run_the_lines_of_another_in_its_own_environment(write: Callable[[str], Path]) -> None:
+    book = load(write(HEAD + RUN + AGAIN + 'run_of = "s"\ndestructive = true\n'))
+    assert book.phases[0].steps[1] == Command(id="again", title="A", run="true", destructive=True)
+
+
 @pytest.mark.parametrize(
     ("text", "key", "reason"),
     [
+        (RUN + AGAIN + 'run_of = "t"', "steps.again.run_of", "there is no step t with a run of its own; valid"),
+        (RUN + AGAIN + 'run_of = ["s"]', "steps.again.run_of", "there is no step ['s']"),
+        (RUN + AGAIN + 'run_of = "again"', "steps.again.run_of", "there is no step again"),
+        (RUN + AGAIN + 'run_of = "s"\nrun = "x"', "steps.again.run_of", "a step has run or run_of, not both"),
         ("schema =", "", "not TOML: "),
         ("schema = 1\nschema = 1", "", "not TOML: "),
         ("schema = 1", "", "object missing required field `title`"),
