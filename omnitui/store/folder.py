@@ -80,7 +80,12 @@ class RunFolder:
 
     def job(self, step_id: str, attempt: int) -> Path:
         """The folder of one attempt."""
-        return self.path / "jobs" / step_id / str(attempt)
+        path = self.path / "jobs" / step_id / str(attempt)
+        if path.is_symlink() and not path.exists():
+            # A job of a container. Where a rehearsal's container keeps it, only its own sandbox knows by that name.
+            rehearsed = self.path.parents[1] / "rehearsals" / self.name / "root" / path.readlink().relative_to("/")
+            return rehearsed if rehearsed.exists() else path
+        return path
 
     def pass_folder(self, pass_id: str) -> Path:
         """Provenance, metrics and verdict of one pass (`series/label`)."""

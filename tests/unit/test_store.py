@@ -569,3 +569,15 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     assert store.shortage(tmp_path, 0) == ""
     assert store.shortage(tmp_path / "gone") == ""
     assert store.shortage(tmp_path, 1 << 62).endswith(f"KiB are free for {tmp_path}: free space first.")
+
+
+def test_a_rehearsed_job_is_found_from_outside_its_sandbox(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "runs" / "r")
+    inside = tmp_path / "rehearsals" / "r" / "root" / "data" / "results" / "1"
+    inside.mkdir(parents=True)
+    link = run.path / "jobs" / "a" / "1" / "step" / "1"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("/data/results/1")
+    assert run.job("a/1/step", 1) == inside
+    inside.rmdir()
+    assert run.job("a/1/step", 1) == link
