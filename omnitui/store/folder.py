@@ -82,7 +82,7 @@ class RunFolder:
         """The folder of one attempt."""
         path = self.path / "jobs" / step_id / str(attempt)
         if path.is_symlink() and not path.exists():
-            # A job of a container. Where a rehearsal's container keeps it, only its own sandbox knows by that name.
+            # A job of a container; only a rehearsal's own sandbox knows its folder by that name.
             rehearsed = self.path.parents[1] / "rehearsals" / self.name / "root" / path.readlink().relative_to("/")
             return rehearsed if rehearsed.exists() else path
         return path
