@@ -7,29 +7,20 @@ telemetry, and what it costs is written there too.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
-from pathlib import Path
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from omnitui.actions import Context
-from omnitui.containers import ContainerReading
 from omnitui.contamination import OF_THE_HOST, Spoiled, Suspicion, look
-from omnitui.errors import UsageError
-from omnitui.model import RUN_WIDE, PassRecord, Running, RunState
-from omnitui.places.inspecting import on_host
+from omnitui.model import PassRecord, Running
 from omnitui.plan import PlannedStep, find_step, next_step, redo_of
-from omnitui.runbook.schema import ContainerUp, PlaceSpec, Runbook
-from omnitui.runbook.variables import expand
-from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, cpus_of, wanted_of
+from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, wanted_of
 from omnitui.sampling import Watched, samples
-from omnitui.store import RunFolder
 from omnitui.telemetry import Writer
-from omnitui.values import of_scope
+from omnitui.watched import watched_of
 
-DOCKER = "docker"
 _START_AFTER_S = 0.3
 """The first step is under way by then; a run that is over sooner needs no telemetry."""
 _TOLD = {"step_started": "began", "step_ended": "ended", "asking": "asks", "gate": "gate"}
@@ -140,54 +131,6 @@ class Recording:
 def _measures(step: PlannedStep) -> bool:
     """Whether a disturbance of this step is one of a number that is averaged."""
     return step.scored and step.in_pass and redo_of(step) == "pass"
-
-
-def watched_of(runbook: Runbook, state: RunState, run: RunFolder) -> Watched:
-    """What the monitor looks at, the same in every pass. What a step still has to hand on is not there yet."""
-    values: dict[str, str] = {}
-    for scope in (*state.schedule[:1], f"{RUN_WIDE}/{RUN_WIDE}"):
-        with suppress(UsageError):
-            values = of_scope(runbook, state, scope, run.path)
-            break
-
-    def known(text: str) -> str:
-        try:
-            return expand(text, values)
-        except UsageError:
-            return ""
-
-    def kind_of(place: str) -> str:
-        return known(runbook.places.get(place, PlaceSpec()).kind)
-
-    gates = (gate for phase in runbook.phases for step in phase.steps for gate in step.gates)
-    asked = {known(gate.cpuset) for gate in gates if isinstance(gate, ContainerUp)}
-    asked |= {known(environment.cpus) for environment in runbook.environments.values()}
-    containers = _noted(run)
-    out = _on_host(values.get("OUT", ""), containers, inside=kind_of(runbook.passes.place) == DOCKER)
-    return Watched(
-        run=state.run,
-        gpus=known(runbook.resources.gpus),
-        cpus=",".join(sorted(cpus for cpus in asked if cpus_of(cpus))),
-        disk=str(out or run.path),
-        contained=any(kind_of(place) == DOCKER for place in runbook.places),
-        containers=tuple(sorted(one.id for one in containers)),
-    )
-
-
-def _noted(run: RunFolder) -> list[ContainerReading]:
-    """The containers that the run has used, as it noted them."""
-    found = []
-    for note in sorted(run.places.glob("*.json")):
-        with suppress(OSError, msgspec.MsgspecError):
-            found.append(msgspec.json.decode(note.read_bytes(), type=ContainerReading))
-    return found
-
-
-def _on_host(out: str, containers: list[ContainerReading], *, inside: bool) -> Path | None:
-    """Where the passes' output lies on this host, if that is known yet."""
-    if not inside:
-        return Path(out) if out else None
-    return next(filter(None, (on_host(one.mounts, out) for one in containers)), None) if out else None
 
 
 def _now() -> float:

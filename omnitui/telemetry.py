@@ -144,6 +144,36 @@ def latest(run: RunFolder) -> Sample | None:
     return next((line for line in reversed(list(lines_in(data))) if isinstance(line, Sample)), None)
 
 
+class Tail:
+    """Reads what is appended to a run's telemetry, from a time on."""
+
+    def __init__(self, run: RunFolder, since: float) -> None:
+        self._path = run.telemetry
+        self._last = since
+        self._file: tuple[int, int] | None = None
+        self._offset = 0
+
+    def lines(self) -> list[Line]:
+        """The whole lines since the last call. A file that was thinned meanwhile is another one."""
+        fd = _opened(self._path)
+        if fd < 0:
+            return []
+        try:
+            found = os.fstat(fd)
+            file = (found.st_dev, found.st_ino)
+            anew = file != self._file or found.st_size < self._offset
+            if anew:
+                self._file, self._offset = file, _offset(fd, found.st_size, self._last)
+            data = os.pread(fd, found.st_size - self._offset, self._offset)
+        finally:
+            os.close(fd)
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        lines = [line for line in lines_in(whole) if not anew or line.at > self._last]
+        self._last = lines[-1].at if lines else self._last
+        return lines
+
+
 def _opened(path: Path) -> int:
     """A descriptor, or -1 where there is no such file: no telemetry is no error."""
     try:

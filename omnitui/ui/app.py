@@ -3,12 +3,14 @@
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
+from rich.console import RenderableType
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from omnitui.ui.drawing import tight
 from omnitui.ui.leaving import leave_on_signals
 from omnitui.ui.messages import AssetsChosen, RunbookChosen, RunChosen, RunMade
 from omnitui.ui.screens.home import HomeScreen
@@ -45,6 +47,9 @@ class OmniApp(App[int]):
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
         self.theme = DARK.name
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, tight(renderable))
 
     def get_default_screen(self) -> Screen[None]:
         """Home lies below everything."""

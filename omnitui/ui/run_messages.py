@@ -1,5 +1,6 @@
 """What the Run screen's workers end in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -7,7 +8,10 @@ from textual.message import Message
 
 from omnitui.errors import OmniError
 from omnitui.plan import Resume
+from omnitui.samples import Line
+from omnitui.sampling import Watched
 from omnitui.snapshot import Snapshot
+from omnitui.ui.timeline_texts import Window
 
 
 @dataclass
@@ -15,6 +19,24 @@ class SnapshotRead(Message):
     """A run has changed."""
 
     snapshot: Snapshot
+
+
+@dataclass
+class MachineRead(Message):
+    """The machine has been looked at, or what is to be looked at has changed."""
+
+    lines: tuple[Line, ...]
+    watched: Watched
+    log_times: Mapping[str, float]
+    """When the logs of the servers were last written, in seconds since the epoch."""
+
+
+@dataclass
+class TimelineRead(Message):
+    """The telemetry of a window of time has been read."""
+
+    lines: tuple[Line, ...]
+    window: Window
 
 
 @dataclass

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -26,11 +27,25 @@ from omnitui.model import (
 )
 from omnitui.plan import lay_out
 from omnitui.runbook import load, shelf
+from omnitui.samples import (
+    Boundary,
+    Contaminated,
+    Gpu,
+    GpuLook,
+    GpuProcess,
+    Host,
+    Line,
+    Sample,
+    Started,
+    encoded,
+)
 from omnitui.store import Owned, RunFolder
+from omnitui.ui.screens import run as run_screen
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.showing import gate_words
+from omnitui.watched import watched_of
 
 DEMO = Path(__file__).parent / "data" / "demo"
 NOW = datetime.fromisoformat("2026-03-02T12:00:00+00:00").timestamp()
@@ -108,6 +123,8 @@ class FakeRuns:
         owned.commit("step_started", owned.state.with_step("main/run1/client", running))
         _log(owned.run, "main/run1/server", SERVER_LOG)
         _log(owned.run, "main/run1/client", "warming up\n" + "".join(f"sample {n} of 40\n" for n in range(1, 27)))
+        _telemetry(owned.run, *watched())
+        os.utime(owned.run.job("main/run1/server", 1) / "log", (NOW - 42, NOW - 42))
         _live(
             owned.run,
             Shown("READY", "main/run1/server", "green", "127.0.0.1:8000 tiny 3 ms", NOW - 2),
@@ -126,6 +143,54 @@ class FakeRuns:
         self._begin(owned, "")
         table = "demo            n  mean    sd\nWER             2  0.042   0.003\nthroughput      2  11.8    0.2\n"
         _log(owned.run, "_/_/table", table)
+
+
+def _telemetry(run: RunFolder, *lines: Line) -> None:
+    run.telemetry.write_bytes(b"".join(map(encoded, lines)))
+
+
+def watched(count: int = 300) -> Iterator[Line]:
+    """So many seconds of two cards: one fills while a server starts, a stranger sits on the other."""
+    began = NOW - count
+    yield Started(began, 4000, (0, 1), True, "the monitor keeps to CPUs 0-1, off the benchmark's 2-15")
+    yield Boundary(began, "began", "main/run1/server", 1)
+    for second in range(count):
+        if second == 94:
+            yield Boundary(began + 94, "ended", "main/run1/server", 1, "passed")
+            yield Boundary(began + 94, "began", "main/run1/client", 1)
+        if second == 250:
+            reason = "foreign process 911 (python3 of mallory) on GPU 1 during main/run1/client"
+            yield Contaminated(began + 250, "main/run1/client", "foreign process", reason)
+        yield sample(began + second, second)
+
+
+def sample(at: float, second: int) -> Sample:
+    """One second of it."""
+    used = min(61_200.0, 700.0 * second)
+    ours = GpuProcess(4711, "kim", "VLLM::EngineCore", used, True)
+    foreign = GpuProcess(911, "mallory", "python3 train.py", 20_480.0, False)
+    busy = 97.0 if second > 94 else 0.0
+    first = Gpu(
+        "GPU-a", 0, "NVIDIA H200", used, 143_771.0, 615.0, busy, 612.0, 700.0, 61.0, 1980.0, 1980.0, (), (ours,)
+    )
+    second_used, holders = (20_480.0, (foreign,)) if second >= 250 else (3.0, ())
+    cards = (
+        first,
+        replace(
+            first,
+            uuid="GPU-b",
+            index=1,
+            used_mib=second_used,
+            utilisation=0.0,
+            power_w=79.0,
+            temperature_c=37.0,
+            sm_mhz=345.0,
+            throttle=("idle",),
+            processes=holders,
+        ),
+    )
+    host = Host(70.0 + second % 7, 3.0, 63_000.0, 515_000.0, 0.0, 0.0, 420_000.0, "", 64_000.0, (), 1.0)
+    return Sample(at, GpuLook(cards, (), "NVML"), 0.0, host, 0.006 * second, 0.009 * second)
 
 
 def _pass(owned: Owned, step_id: str, seconds: float, word: str) -> None:
@@ -148,15 +213,31 @@ def _live(run: RunFolder, *gates: Shown) -> None:
     run.live.write_bytes(msgspec.json.encode(gates))
 
 
+@asynccontextmanager
+async def no_samples(_watched: object) -> AsyncIterator[AsyncIterator[Sample]]:
+    """A monitor that tells nothing."""
+
+    async def none() -> AsyncIterator[Sample]:
+        await asyncio.Event().wait()
+        yield Sample(at=NOW)
+
+    yield none()
+
+
 @pytest.fixture
 def fake_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRuns]:
     """A home of its own, whose clocks stand still."""
     monkeypatch.setenv("OMNITUI_HOME", str(tmp_path))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     for module in (load, shelf):
         monkeypatch.setattr(module, "library", lambda: DEMO.parent)
     for screen in (HomeScreen, RunScreen):
         monkeypatch.setattr(screen, "clock", staticmethod(lambda: NOW))
     # What this machine is like must not be in the pictures.
+    monkeypatch.setattr(run_screen, "watched_of", lambda *run: replace(watched_of(*run), disk="/results"))
+    monkeypatch.setattr(RunScreen, "own_samples", staticmethod(no_samples))
+    monkeypatch.setattr(RunScreen, "app_percent", lambda screen: None)
     monkeypatch.setattr(NewRunScreen, "preflight", staticmethod(lambda runbook, values: []))
     with ExitStack() as stack:
         yield FakeRuns(tmp_path, stack)

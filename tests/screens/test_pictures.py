@@ -11,6 +11,7 @@ from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.widgets.row_list import RowList
+from omnitui.ui.widgets.timeline import Timeline
 from textual.pilot import Pilot
 from textual.widgets import Select
 
@@ -107,7 +108,38 @@ def test_run(
 
     async def ready(pilot: Pilot[Any]) -> None:
         await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        screen = app.screen
+        assert isinstance(screen, RunScreen)
+        await until(lambda: kind != "running" or screen.machine.sample is not None)
         await pilot.pause()
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+PANES = [
+    ("gpu", ("1",), (80, 24)),
+    ("host", ("2",), (80, 24)),
+    ("server", ("3",), (80, 24)),
+    ("timeline", ("5",), (80, 24)),
+    ("gpu-alone", ("1", "z"), (120, 40)),
+    ("timeline", ("5",), (120, 40)),
+    ("timeline", ("5",), (200, 60)),
+]
+
+
+@pytest.mark.parametrize("pane", PANES, ids=lambda pane: f"{pane[0]}-{pane[2][0]}x{pane[2][1]}")
+def test_readings(
+    pane: tuple[str, tuple[str, ...], tuple[int, int]], fake_runs: Any, until: Until, snap_compare: Compare
+) -> None:
+    _, keys, size = pane
+    app = OmniApp(fake_runs.make("running"))
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.machine.sample is not None)
+        await pilot.press(*keys)
+        timeline = app.screen.query_one(Timeline)
+        await until(lambda: bool(timeline.rows) or not timeline.display)
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from omnitui.containers import ContainerReading
-from omnitui.recording import watched_of
 from omnitui.runbook.schema import ContainerUp, Environment, Passes, Phase, PlaceSpec, Resources, Variable
 from omnitui.store import RunFolder
+from omnitui.watched import watched_of
 from tests.unit.builders import runbook, state, step
 
 ID = "c" * 64

@@ -19,6 +19,7 @@ from omnitui.model import Crashed, Failed, Stopped
 from omnitui.runbook.remedies import remedies_of
 from omnitui.runbook.schema import Remedy
 from omnitui.sanitise import plain
+from omnitui.ui.keeping_off import operators_cpus
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
 from omnitui.ui.screens.run_keys import RunKeys
 from omnitui.ui.step_texts import cleaned
@@ -127,7 +128,8 @@ def in_terminal(app: App[object], argv: list[str], environment: Mapping[str, str
         # Ctrl-C is the command's while it has the terminal.
         before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
         try:
-            status = subprocess.run(argv, env=dict(environment), check=False).returncode
+            with operators_cpus():
+                status = subprocess.run(argv, env=dict(environment), check=False).returncode
             print("\nenter leads back", end="", flush=True)  # noqa: T201
             sys.stdin.readline()
         finally:

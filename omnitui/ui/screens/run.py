@@ -1,7 +1,6 @@
 """The Run screen: the checklist, the selected step, the gates, and the logs of the servers."""
 
 import threading
-import time
 from typing import ClassVar, TypeVar
 
 from textual import on
@@ -9,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
-from textual.reactive import reactive
+from textual.reactive import var
 from textual.widget import Widget
 
 from omnitui import supervise
@@ -17,11 +16,12 @@ from omnitui.errors import OmniError
 from omnitui.model import Running, Waiting
 from omnitui.plan import PlannedStep
 from omnitui.runbook.schema import Confirm, Stop
+from omnitui.sampling import Watched
 from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
 from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, arranged
-from omnitui.ui.run_messages import SnapshotFailed, SnapshotRead
-from omnitui.ui.screens.remedy_keys import RemedyKeys
+from omnitui.ui.run_messages import MachineRead, SnapshotFailed, SnapshotRead
+from omnitui.ui.screens.live_panes import LivePanes, MachineWatch, log_times
 from omnitui.ui.showing import gate_chips, title_row
 from omnitui.ui.widgets.banner import Banner, banner_of
 from omnitui.ui.widgets.checklist import Checklist
@@ -29,11 +29,13 @@ from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.gates_pane import GatesPane
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.log_view import LogView
-from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.reading_panes import ReadingPanes
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.server_logs import ServerLogs
 from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.ui.widgets.tab_row import TabRow
+from omnitui.ui.widgets.timeline import Timeline
+from omnitui.watched import watched_of
 
 W = TypeVar("W", bound=Widget)
 _POLL_S = 0.25
@@ -53,7 +55,7 @@ _PANE_KEYS = (
 )
 
 
-class RunScreen(RemedyKeys):
+class RunScreen(LivePanes):
     """Shows one run and follows it. One thread reads; everything shown comes from one frozen snapshot."""
 
     CSS_PATH = ["run.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
@@ -69,13 +71,8 @@ class RunScreen(RemedyKeys):
         Binding("escape", "back", "back", tooltip="Go back; stops nothing"),
     ]
 
-    snapshot: reactive[Snapshot | None] = reactive[Snapshot | None](None, init=False)
+    snapshot: var[Snapshot | None] = var[Snapshot | None](None, init=False)
     """All that is known of the run."""
-
-    @staticmethod
-    def clock() -> float:
-        """Seconds since the epoch."""
-        return time.time()
 
     def __init__(self, run: RunFolder, secrets: dict[str, str] | None = None) -> None:
         super().__init__()
@@ -102,31 +99,33 @@ class RunScreen(RemedyKeys):
             with Vertical(id="right"):
                 yield StepPane(id="step", classes="pane")
                 yield _titled(ServerLogs(id="logs", classes="pane"), "Server log")
-                with Horizontal(id="readings"):
-                    yield _titled(Readings(id="gpu", classes="pane"), "GPU")
-                    yield _titled(Readings(id="host", classes="pane"), "Host")
-                    yield _titled(Readings(id="server", classes="pane"), "Server")
-                yield _titled(Readings(id="timeline", classes="pane"), "Time line")
+                yield ReadingPanes(id="readings")
+                yield _titled(Timeline(id="timeline", classes="pane"), "Time line")
         yield KeyBar()
 
     def on_mount(self) -> None:
         """Begin to read."""
         self._arrange()
         self.run_worker(self._watch_run, thread=True, group="watch")
-        self.set_interval(1.0, self._tick)
+        self.set_interval(1.0, self._each_second)
 
     def on_unmount(self) -> None:
         """Stop reading."""
         self._end.set()
 
     def _watch_run(self) -> None:
-        watch = Watch(self.run)
-        failed = ""
+        watch, machine = Watch(self.run), MachineWatch(self.run, self.clock())
+        failed, snapshot, watched = "", None, Watched()
         while not self._end.is_set():
             try:
-                if watch.changed():
-                    self.post_message(SnapshotRead(watch.take()))
+                if changed := watch.changed():
+                    snapshot = watch.take()
+                    self.post_message(SnapshotRead(snapshot))
                     failed = ""
+                lines = machine.lines()
+                if snapshot is not None and (changed or lines):
+                    watched = watched_of(snapshot.runbook, snapshot.state, self.run) if changed else watched
+                    self.post_message(MachineRead(lines, watched, log_times(snapshot)))
             except OmniError as error:
                 if str(error) != failed:
                     failed = str(error)
@@ -163,6 +162,10 @@ class RunScreen(RemedyKeys):
                 self.query_one("#output").focus()
         self._red = red
 
+    def _each_second(self) -> None:
+        self._tick()
+        self.tick_machine()
+
     def _tick(self) -> None:
         """Show what depends on the time."""
         now, snapshot = self.clock(), self.snapshot
@@ -171,6 +174,7 @@ class RunScreen(RemedyKeys):
         self.query_one("#title", RowLine).show(title_row(snapshot, now))
         self.query_one("#gates", Flow).show(gate_chips(snapshot, now))
         self.query_one(Checklist).show(snapshot, now)
+        self.query_one(GatesPane).show(snapshot, now)
         step = self.selected_step()
         if step is not None:
             self.query_one(StepPane).show(snapshot, step, now)
@@ -216,12 +220,17 @@ class RunScreen(RemedyKeys):
 
     # -- panes and tabs ----------------------------------------------------------------------------------------
 
+    def watched_changed(self) -> None:
+        """A run that names GPUs shows them."""
+        self._arrange()
+
     def on_resize(self, _event: Resize) -> None:
         """Panes become tabs where there is little room."""
         self._arrange()
 
     def _arrange(self) -> None:
-        room = Room(self.size.width, self.size.height, bool(self.snapshot and self.snapshot.state.servers))
+        logs = bool(self.snapshot and self.snapshot.state.servers)
+        room = Room(self.size.width, self.size.height, logs, gpu=bool(self._watched.gpus))
         found = arranged(room, self._at, self._part, maximised=self._maximised)
         for pane in ("checklist", "step", *dict(PANES)):
             self.query_one(f"#{pane}").display = pane in found.shown
@@ -235,6 +244,7 @@ class RunScreen(RemedyKeys):
         tabs = self.query_one("#tabs" if found.tabs_over else "#step-tabs", TabRow)
         tabs.show_tabs(found.tabs, found.opened)
         self.query_one(StepPane).open_part(self._part)
+        self.call_after_refresh(self.show_readings)
 
     @on(Flow.Clicked, "#tabs, #step-tabs")
     def _tab_clicked(self, message: Flow.Clicked) -> None:
@@ -259,6 +269,7 @@ class RunScreen(RemedyKeys):
         self._at = pane
         self._arrange()
         self.query_one(f"#{pane}").focus()
+        self.call_after_refresh(self.read_timeline)
 
     def action_maximise(self) -> None:
         """Give the whole room to the pane with the focus, or share it again."""

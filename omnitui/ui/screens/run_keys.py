@@ -24,6 +24,7 @@ from omnitui.runbook.schema import Command, Serve
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
+from omnitui.ui.keeping_off import operators_cpus
 from omnitui.ui.messages import WorkDone, WorkFailed
 from omnitui.ui.run_messages import Plans, PlansRead
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
@@ -290,6 +291,7 @@ def _shell(argv: list[str], environment: Mapping[str, str]) -> None:
     # Ctrl-C is the shell's while it has the terminal.
     before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
-        subprocess.run(argv, env=dict(environment), check=False)
+        with operators_cpus():
+            subprocess.run(argv, env=dict(environment), check=False)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,19 +1,20 @@
 """Lines of readings that change once a second: only the cells that changed are drawn again."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from omnitui.ui.widgets.rows import Row, Toned
-from omnitui.ui.widgets.spans import changed_span
 
 
 class Readings(ScrollView, Toned, can_focus=True):
     """Shows rows that cannot be chosen; scrolls where they do not fit."""
 
     ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*Toned.COMPONENT_CLASSES}
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -44,7 +45,7 @@ class Readings(ScrollView, Toned, can_focus=True):
         regions = []
         for y, (old, new) in enumerate(zip(before, self._rows, strict=True)):
             if old != new and top <= y < top + self.size.height:
-                first, count = changed_span(*(self.strip(row, width, self.rich_style) for row in (old, new)))
+                first, count = self.changed_cells(old, new, width)
                 regions += [Region(first, y - top, count, 1)] * bool(count)
         return regions
 

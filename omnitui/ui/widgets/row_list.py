@@ -73,9 +73,11 @@ class RowList(ScrollView, Toned, can_focus=True):
             self.virtual_size = Size(0, len(self._rows))
             self.refresh()
             return
+        width, top = self.scrollable_content_region.width, self.scroll_offset.y
         for y, (old, new) in enumerate(zip(before, self._rows, strict=True)):
             if old != new:
-                self.refresh_line(y)
+                first, count = self.changed_cells(old, new, width)
+                self.refresh(Region(first, y - top, count, 1))
 
     def move_to(self, key: str) -> None:
         """Put the cursor on the row with this key, if it is there, and bring it into view."""

@@ -5,11 +5,13 @@ from typing import ClassVar, NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
 from omnitui.sanitise import plain
 from omnitui.ui.signs import Tone
+from omnitui.ui.widgets.spans import changed_span
 
 _GAP = 2
 _LEAST = 8
@@ -65,6 +67,10 @@ class Toned(Widget):
         space = Segment(" " * (room + _GAP * bool(right)), base)
         return Strip([*shown, space, *right]).crop_extend(0, width, base)
 
+    def changed_cells(self, old: Row, new: Row, width: int) -> tuple[int, int]:
+        """The first cell in which two rows differ, and how many cells from there on may."""
+        return changed_span(*(self.strip(row, width, self.rich_style) for row in (old, new)))
+
 
 def _cells(segments: list[Segment]) -> int:
     return sum(segment.cell_length for segment in segments)
@@ -92,8 +98,11 @@ class RowLine(Toned):
     def show(self, row: Row) -> None:
         """Show another row; the same one is not drawn again."""
         if row != self._row:
-            self._row = row
-            self.refresh()
+            before, self._row = self._row, row
+            # Without a size it has not been drawn yet.
+            if self.size:
+                first, count = self.changed_cells(before, row, self.size.width)
+                self.refresh(Region(first, 0, count, 1))
 
     def render_line(self, y: int) -> Strip:
         """Draw the line."""
