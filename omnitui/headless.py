@@ -13,7 +13,7 @@ from omnitui.model import RUN_WIDE, Running
 from omnitui.plan import Outcome, PlannedStep
 from omnitui.progress import Meter, Progress, told
 from omnitui.results.passes import stored
-from omnitui.results.statistics import summarize
+from omnitui.results.statistics import summarize, told_metrics
 from omnitui.results.table import Format, render
 from omnitui.runbook.load import load
 from omnitui.sanitise import plain
@@ -211,8 +211,8 @@ class Teller:
 
 def report(snapshot: Snapshot, form: Format = "table") -> str:
     """The table over the passes of a run."""
-    metrics = [(metric.id, metric.unit, metric.direction) for metric in snapshot.runbook.metrics]
-    summaries = summarize(stored(snapshot.run, snapshot.state, snapshot.runbook), metrics)
+    passes = stored(snapshot.run, snapshot.state, snapshot.runbook)
+    summaries = summarize(passes, told_metrics(snapshot.runbook.metrics, passes))
     table = render(snapshot.run.name, snapshot.state.title, summaries, form)
     return "\n\n".join([table, *_not_measured(snapshot)]) if form in ("table", "md") else table
 

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -16,18 +17,19 @@ import tomli_w
 
 from omnitui import store, telemetry
 from omnitui.errors import OmniError, StoreError
-from omnitui.gates import CoverageReading, Green, judge_coverage
+from omnitui.gates import CoverageReading
 from omnitui.model import MARKER, PassRecord, RunState
 from omnitui.places import Output, output_at, places_of
 from omnitui.plan import lay_out
-from omnitui.results.audio import AudioCheck
-from omnitui.results.coverage import read_coverage
-from omnitui.results.passes import PassResult, read_metrics
-from omnitui.results.provenance import provenance
+from omnitui.results import catalog
+from omnitui.results.collecting import Collected, read_output
+from omnitui.results.keys import commit_of, gpu_of
+from omnitui.results.passes import PassResult
+from omnitui.results.provenance import definition_sha256, gpus, provenance, told
 from omnitui.results.seen import summary
-from omnitui.results.table import number
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
+from omnitui.runbook.variables import expand, secret_names
 from omnitui.store import RunFolder
 from omnitui.values import of_scope
 
@@ -47,31 +49,17 @@ def collect(run: RunFolder, scope: str) -> int:
     runbook = of_run(run.runbook, state.variables)
     values = of_scope(runbook, state, scope, run.path)
     output = output_at(runbook, state, scope, run)
-    out = output.host
-    coverage, audio = read_coverage(runbook, out, values, _began(runbook, state, scope))
-    metrics, missing = read_metrics(runbook, out, values)
-    coverage = msgspec.structs.replace(coverage, missing=missing)
-    verdict = judge_coverage(coverage)
-    for name, value in metrics.items():
-        _say(f"{name} {number(value)}")
-    rates = sorted({rate for check in audio.values() for rate in check.rates})
-    for name, check in audio.items():
-        _say(f"audio.{name} {check.files} files, {', '.join(map(str, check.rates))} Hz")
-    reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
-    for reason in reasons:
-        _say(f"wrong: {reason}")
-    complete = not reasons
-    _say(f"coverage.complete {complete}: {verdict.reason}")
-    series, _, label = scope.partition("/")
-    scored = label not in runbook.passes.unscored
-    marks = state.passes.get(scope, PassRecord()).marks
-    result = PassResult(series, label, scored, complete, metrics, reasons, marks, tuple(rates))
-    seen = summary(telemetry.read(run, _began(runbook, state, scope)))
-    known = {**provenance(state, scope), **_containers(runbook, run, state), "out": output.path, "monitor": seen}
-    _write(run, scope, result, coverage, known)
-    _page_metrics(output, metrics, audio, complete=complete)
-    _say("RUN_COMPLETE" if complete else "RUN_INCOMPLETE")
-    return 0 if complete else 1
+    found = read_output(runbook, output.host, values, _began(runbook, state, scope))
+    _say(*found.lines())
+    known = _provenance(runbook, run, state, scope, values, output)
+    result = _result(runbook, state, scope, found, known)
+    _write(run, scope, result, found.coverage, known)
+    _page_metrics(output, found)
+    # Only a cache: what it lacks is found by whoever reads next.
+    with suppress(OmniError):
+        catalog.add(run.pass_folder(scope))
+    _say("RUN_COMPLETE" if found.complete else "RUN_INCOMPLETE")
+    return 0 if found.complete else 1
 
 
 def _began(runbook: Runbook, state: RunState, scope: str) -> float:
@@ -81,34 +69,67 @@ def _began(runbook: Runbook, state: RunState, scope: str) -> float:
     return datetime.fromisoformat(attempts[-1].began).timestamp() if attempts else 0.0
 
 
+def _provenance(
+    runbook: Runbook, run: RunFolder, state: RunState, scope: str, values: Mapping[str, str], output: Output
+) -> dict[str, object]:
+    secret = {*secret_names(runbook), *state.secrets}
+    own = {name: values[name] for name in runbook.variables if name in values and name not in secret}
+    lines = telemetry.read(run, _began(runbook, state, scope))
+    return {
+        **provenance(state, scope, own),
+        **_containers(runbook, run, state),
+        "definition_sha256": definition_sha256(runbook, run.runbook),
+        "gpus": gpus(lines, expand(runbook.resources.gpus, values)),
+        "told": told(runbook, output.host, values),
+        "out": output.path,
+        "out_here": str(output.host),
+        "monitor": summary(lines),
+    }
+
+
+def _result(
+    runbook: Runbook, state: RunState, scope: str, found: Collected, known: Mapping[str, object]
+) -> PassResult:
+    series, _, label = scope.partition("/")
+    return PassResult(
+        series=series,
+        label=label,
+        scored=label not in runbook.passes.unscored,
+        complete=found.complete,
+        metrics=found.metrics,
+        reasons=found.reasons,
+        marks=state.passes.get(scope, PassRecord()).marks,
+        rates=found.rates,
+        rehearsal=state.rehearsal,
+        steps=tuple(one.step.id for one in lay_out(runbook, state.schedule) if one.scope == scope),
+        runbook=state.runbook,
+        title=state.title,
+        collected=store.now(),
+        commit=commit_of(known),
+        gpu=gpu_of(known),
+        host=os.uname().nodename,
+    )
+
+
 def _write(
     run: RunFolder, scope: str, result: PassResult, coverage: CoverageReading, known: Mapping[str, object]
 ) -> None:
     folder = run.pass_folder(scope)
     store.make_folder(folder)
     stored = {"marker": os.environ.get(MARKER, ""), "reading": coverage}
-    text = tomli_w.dumps({**known, "collected": store.now()})
+    text = tomli_w.dumps({**known, "collected": result.collected})
     store.replace_file(folder / "provenance.toml", text.encode())
     store.replace_file(folder / "metrics.json", msgspec.json.encode(result))
     store.replace_file(folder / "coverage.json", msgspec.json.encode(stored))
 
 
-def _page_metrics(
-    output: Output, metrics: Mapping[str, float], audio: Mapping[str, AudioCheck], *, complete: bool
-) -> None:
-    """The pages' own `metrics.json`: the same keys, so that their scripts go on working."""
-    figures = dict(metrics)
-    if audio:
-        figures["audio.files"] = sum(check.files for check in audio.values())
-        figures["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
-    rates = sorted({rate for check in audio.values() for rate in check.rates})
-    body = {"metrics": figures, "rates": rates, "complete": complete}
+def _page_metrics(output: Output, found: Collected) -> None:
     if output.host.is_dir():
         try:
-            store.replace_file(output.host / "metrics.json", json.dumps(body).encode())
+            store.replace_file(output.host / "metrics.json", json.dumps(found.page).encode())
         except StoreError:
             # The folder may belong to the container's root.
-            output.place.write(f"{output.path}/metrics.json", json.dumps(body))
+            output.place.write(f"{output.path}/metrics.json", json.dumps(found.page))
 
 
 def _containers(runbook: Runbook, run: RunFolder, state: RunState) -> dict[str, list[dict[str, object]]]:

@@ -39,33 +39,88 @@ def _workload(
     wrong = []
     if file.stat().st_mtime < not_before:
         wrong.append(f"{file.name} is older than this pass")
-    if workload.rows:
-        if not isinstance(rows, list):
-            return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
+    if workload.rows and not isinstance(rows, list):
+        return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
+    named: list[str] = []
+    concerned: dict[str, tuple[str, ...]] = {}
+    if isinstance(rows, list):
         ids = [row.get(workload.key) if isinstance(row, dict) else None for row in rows]
         wrong += _counts(rows, ids, expected, workload.key)
+        named = [str(one) for one in ids if one is not None]
+        concerned["twice"] = tuple(one for one, count in Counter(named).items() if count > 1)
         done, unique = len(rows), len(set(map(str, ids)))
     else:
-        done = unique = _told(workload, data, wrong)
+        done = unique = _told(workload.count, data, wrong)
+    lost = {"failed": 0, "skipped": 0}
+    for what, path in (("failed", workload.failed), ("skipped", workload.skipped)):
+        if path:
+            lost[what], concerned[what] = _lost(what, path, data, wrong)
     wrong += _fields(workload, data, values, out, not_before)
     if workload.audio:
-        checked = check_audio(sorted(out.glob(expand(workload.audio, values))))
-        audio[workload.id] = checked
-        if checked.files != expected:
-            wrong.append(f"{checked.files} of {expected} audio files")
-        wrong += _few(checked.wrong)
-    return WorkloadReading(workload.id, expected, done, unique, tuple(wrong))
+        files = sorted(out.glob(expand(workload.audio, values)))
+        audio[workload.id] = checked = check_audio(files)
+        concerned["no audio"] = _audio(checked, files, named, expected, wrong)
+    ids_of = {what: found for what, found in concerned.items() if found}
+    return WorkloadReading(workload.id, expected, done, unique, tuple(wrong), **lost, ids=ids_of)
 
 
-def _told(workload: Workload, data: Any, wrong: list[str]) -> int:
+def _audio(
+    checked: AudioCheck, files: list[Path], named: list[str], expected: int, wrong: list[str]
+) -> tuple[str, ...]:
+    """The samples without a WAV: `wav_path` is of the machine that measured, so a file is found by its id."""
+    silent = tuple(sorted(set(named) - {file.stem for file in files}))
+    if checked.files != expected:
+        wrong.append(f"{checked.files} of {expected} audio files")
+    if silent:
+        wrong.append(f"no audio for {_listed(silent)}")
+    wrong += _few(checked.wrong)
+    return silent
+
+
+def told(reading: WorkloadReading) -> str:
+    """How many samples were asked for, done, failed, skipped and are missing, with the ids, in one line."""
+    if reading.rows is None:
+        return f"asked {reading.expected}, done unknown"
+    parts = [f"asked {reading.expected}", f"done {reading.done}", f"failed {reading.failed}"]
+    parts += [f"skipped {reading.skipped}", f"missing {reading.missing}"]
+    ids = "".join(f"; {what}: {_listed(found)}" for what, found in reading.ids.items())
+    return ", ".join(parts) + ids
+
+
+def _listed(ids: tuple[str, ...]) -> str:
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return ", ".join(ids[:_SHOWN]) + more
+
+
+def _lost(what: str, path: str, data: Any, wrong: list[str]) -> tuple[int, tuple[str, ...]]:
+    """How many samples failed or were skipped, and which if the file tells."""
+    try:
+        found = search(path, data)
+    except ResultError as error:
+        wrong.append(str(error))
+        return 0, ()
+    if isinstance(found, list):
+        if found:
+            wrong.append(f"{len(found)} {what}: {_listed(tuple(map(str, found)))}")
+        return len(found), tuple(map(str, found))
+    count = _count(path, found, wrong)
+    if count:
+        wrong.append(f"{count} {what}")
+    return count, ()
+
+
+def _told(path: str, data: Any, wrong: list[str]) -> int:
     """How many samples a file without rows says it has."""
     try:
-        count = search(workload.count, data)
+        return _count(path, search(path, data), wrong)
     except ResultError as error:
         wrong.append(str(error))
         return 0
+
+
+def _count(path: str, count: Any, wrong: list[str]) -> int:
     if isinstance(count, bool) or not isinstance(count, int):
-        wrong.append(f"{workload.count} is {'missing' if count is None else repr(count)}, no number of samples")
+        wrong.append(f"{path} is {'missing' if count is None else repr(count)}, no number of samples")
         return 0
     return count
 

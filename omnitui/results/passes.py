@@ -8,12 +8,17 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from omnitui.model import Passed, PassRecord, RunState, Skipped
+from omnitui.gates import CoverageReading
+from omnitui.model import PassRecord, RunState
 from omnitui.plan import Plan, lay_out
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
-from omnitui.store import RunFolder
+from omnitui.store import PassStanding, RunFolder, standing_of
+
+FILE = "metrics.json"
+AUDIO = {"audio.files": "WAV files of the pass.", "audio.empty_or_nan": "Those that are empty or not finite."}
+"""Metrics of every pass with audio, under the pages' names."""
 
 
 class PassResult(Struct, frozen=True):
@@ -31,6 +36,15 @@ class PassResult(Struct, frozen=True):
     rates: tuple[int, ...] = ()
     rehearsal: bool = False
     """Its programs were stand-ins; such a pass is never beside a real one."""
+    steps: tuple[str, ...] = ()
+    """The ids of its steps: it is whole only when all of them are done."""
+    runbook: str = ""
+    title: str = ""
+    origin: str = "run"
+    collected: str = ""
+    commit: str = ""
+    gpu: str = ""
+    host: str = ""
 
     @property
     def left_out(self) -> str:
@@ -41,11 +55,15 @@ class PassResult(Struct, frozen=True):
 
 
 def read_metrics(
-    runbook: Runbook, out: Path, values: Mapping[str, str]
+    runbook: Runbook, out: Path, values: Mapping[str, str], coverage: CoverageReading | None = None
 ) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Every metric of the runbook, and what is wrong with those that have no finite number. Never a made-up 0."""
+    """Every metric of the runbook, and what is wrong with those that have no finite number. Never a made-up 0.
+
+    Some clients write 0 for the mean of nothing: a 0 from a file that has no sample done is no figure.
+    """
     metrics: dict[str, float] = {}
     wrong: list[str] = []
+    nothing = _without_samples(runbook, values, coverage)
     for metric in runbook.metrics:
         file = expand(metric.file, values)
         try:
@@ -53,17 +71,31 @@ def read_metrics(
         except ResultError as error:
             wrong.append(f"{metric.id}: {error}")
             continue
-        if value is None:
-            wrong.append(f"{metric.id}: {metric.path} is missing in {file}")
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            wrong.append(f"{metric.id}: {metric.path} is {value!r}, no number")
-        elif isinstance(value, int) and abs(value) > sys.float_info.max:
-            wrong.append(f"{metric.id}: {metric.path} is too large")
-        elif not math.isfinite(value):
-            wrong.append(f"{metric.id}: {metric.path} is {value}")
+        if reason := _refused(value):
+            wrong.append(f"{metric.id}: {metric.path} {reason}" + (f" in {file}" if value is None else ""))
+        elif value == 0 and file in nothing:
+            wrong.append(f"{metric.id}: {metric.path} is 0 of no samples: no figure")
         else:
             metrics[metric.id] = value
     return metrics, tuple(wrong)
+
+
+def _refused(value: object) -> str:
+    """Why a value is no metric."""
+    if value is None:
+        return "is missing"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"is {value!r}, no number"
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return "is too large"
+    return "" if math.isfinite(value) else f"is {value}"
+
+
+def _without_samples(runbook: Runbook, values: Mapping[str, str], coverage: CoverageReading | None) -> set[str]:
+    """The result files in which no sample was done."""
+    readings = {one.id: one for one in coverage.workloads} if coverage else {}
+    done = [(expand(w.file, values), readings[w.id].done) for w in runbook.workloads if w.id in readings]
+    return {file for file, _ in done if all(count == 0 for name, count in done if name == file)}
 
 
 def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult]:
@@ -77,9 +109,8 @@ def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult
         scored = label not in runbook.passes.unscored
         marks = state.passes.get(scope, PassRecord()).marks
         try:
-            data = (run.pass_folder(scope) / "metrics.json").read_bytes()
-            result = msgspec.json.decode(data, type=PassResult)
-            found.append(_judged(msgspec.structs.replace(result, marks=marks), plan, state))
+            result = read_pass(run.pass_folder(scope))
+            found.append(judged(result, standing_of(state, scope), _steps(plan, scope)))
         except FileNotFoundError:
             found.append(PassResult(series, label, scored, False, {}, ("not collected",) * scored, marks))
         except (OSError, msgspec.MsgspecError) as error:
@@ -87,12 +118,26 @@ def stored(run: RunFolder, state: RunState, runbook: Runbook) -> list[PassResult
     return [msgspec.structs.replace(one, rehearsal=state.rehearsal) for one in found]
 
 
-def _judged(result: PassResult, plan: Plan, state: RunState) -> PassResult:
-    # Files may be complete while a step of the pass is red, also one that comes after the collecting.
-    scope = f"{result.series}/{result.label}"
-    steps = (one for one in plan if one.scope == scope)
-    red = [one.step.id for one in steps if not isinstance(state.step(one.id).status, Passed | Skipped)]
+def _steps(plan: Plan, scope: str) -> tuple[str, ...]:
+    return tuple(one.step.id for one in plan if one.scope == scope)
+
+
+def read_pass(folder: Path) -> PassResult:
+    """What was stored of a pass. Raises `OSError` or `msgspec.MsgspecError`."""
+    return _DECODER.decode((folder / FILE).read_bytes())
+
+
+_DECODER = msgspec.json.Decoder(PassResult)
+
+
+def judged(result: PassResult, standing: PassStanding, steps: tuple[str, ...]) -> PassResult:
+    """The pass with its marks of now; incomplete while one of its steps is not done.
+
+    Files may be complete while a step of the pass is red, also one that comes after the collecting.
+    """
+    done = set(standing.done)
+    red = next((step for step in steps if step not in done), "")
     if not red:
-        return result
-    reasons = (*result.reasons, f"step {red[0]} has not passed")
-    return msgspec.structs.replace(result, complete=False, reasons=reasons)
+        return msgspec.structs.replace(result, marks=standing.marks)
+    reasons = (*result.reasons, f"step {red} has not passed")
+    return msgspec.structs.replace(result, marks=standing.marks, complete=False, reasons=reasons)

@@ -1,42 +1,147 @@
 """What must be equal for two numbers to be compared, as far as this host can tell."""
 
+import hashlib
 import os
 import platform
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import omnitui
 from omnitui.model import RUN_WIDE, RunState
 from omnitui.places.local import boot_id
+from omnitui.results.files import ResultError, read_json, search
+from omnitui.runbook.load import files_of
+from omnitui.runbook.schema import Known, Runbook
+from omnitui.runbook.variables import expand
+from omnitui.samples import Gpu, Line, Sample
+
+_LONG = 200
+"""A text that is longer is told by its SHA-256."""
 
 
-def provenance(state: RunState, scope: str) -> dict[str, Any]:
-    """The provenance of one pass, ready for TOML. Secrets are never among the variables."""
+def provenance(state: RunState, scope: str, variables: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The provenance of one pass, ready for TOML. Secrets are never among the variables.
+
+    `variables` are those of the pass, resolved, with the values that its series has for itself.
+    """
+    series = scope.partition("/")[0]
     edited = sorted(key for key, record in state.steps.items() if record.edited and key.startswith(_scopes(scope)))
-    found: dict[str, Any] = {
+    handed = {key: dict(value) for key, value in state.handed.items() if f"{key}/".startswith(_scopes(scope))}
+    return {
         "runbook": state.runbook,
         "runbook_sha256": state.runbook_sha256,
         "run": state.run,
         "pass": scope,
+        "origin": "run",
         "omnitui": omnitui.__version__,
-        "variables": dict(state.variables),
-        "handed": {key: dict(value) for key, value in state.handed.items()},
+        "variables": dict({**state.variables, **state.series.get(series, {})} if variables is None else variables),
+        "series": dict(state.series.get(series, {})),
+        "handed": handed,
         "edited_steps": edited,
-        **({"rehearsal": True} if state.rehearsal else {}),
-        "host": {
-            "name": platform.node(),
-            "kernel": platform.release(),
-            "machine": platform.machine(),
-            "cpu": _cpu_model(),
-            "cpus": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [],
-            "boot": boot_id(),
-            "python": platform.python_version(),
-        },
+        "edited": {key.rpartition("/")[2]: state.steps[key].edited for key in edited},
+        "rehearsal": state.rehearsal,
+        "host": host(),
         "packages": packages(),
     }
+
+
+def host() -> dict[str, Any]:
+    """This machine."""
+    return {
+        "name": platform.node(),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "cpu": _cpu_model(),
+        "cpus": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [],
+        "boot": boot_id(),
+        "python": platform.python_version(),
+    }
+
+
+def gpus(lines: Iterable[Line], wanted: str) -> dict[str, Any]:
+    """The cards of the run (indices or UUIDs, separated by commas) as the monitor saw them; empty: not known."""
+    names = [one.strip() for one in wanted.split(",") if one.strip()]
+    if not names:
+        return {"count": 0}
+    seen: dict[str, Gpu] = {}
+    for line in lines:
+        if isinstance(line, Sample):
+            seen |= {card.uuid: card for card in line.gpu.cards}
+    cards = [card for name in names for card in seen.values() if name in (card.uuid, str(card.index))]
+    if len(cards) != len(names):
+        return {}
+    known = {"count": len(cards), "names": [card.name for card in cards], "uuids": [card.uuid for card in cards]}
+    return known | ({"driver": driver} if (driver := _driver()) else {})
+
+
+def _driver() -> str:
+    with suppress(OSError):
+        # `NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  ...`
+        for word in Path("/proc/driver/nvidia/version").read_text().split():
+            if word[:1].isdigit() and word.count(".") >= 1:
+                return word
+    return ""
+
+
+def definition_sha256(runbook: Runbook, folder: Path) -> str:
+    """SHA-256 of what the runbook measures and how: the passes' steps, shells, workloads, metrics, scripts.
+
+    What only describes (titles, notes, remedies, references) is not in it, nor are phases outside of passes.
+    """
+    measured: dict[str, object] = {
+        "steps": [
+            (step.id, step.env, getattr(step, "run", ""), getattr(step, "server", ""))
+            for phase in runbook.phases
+            if phase.per == "pass"
+            for step in phase.steps
+        ],
+        "environments": runbook.environments,
+        "workloads": [
+            (w.id, w.file, w.rows, w.key, w.count, w.expect, w.audio, w.checks) for w in runbook.workloads
+        ],
+        "metrics": [(m.id, m.file, m.path, m.unit) for m in runbook.metrics],
+        "unscored": runbook.passes.unscored,
+    }
+    sha = hashlib.sha256(msgspec.json.encode(measured, order="deterministic"))
+    for file in sorted(files_of(folder)):
+        # Rules on the numbers do not change the numbers.
+        if file.suffix != ".toml":
+            sha.update(os.fsencode(file.relative_to(folder)) + b"\0" + file.read_bytes())
+    return sha.hexdigest()
+
+
+def told(runbook: Runbook, out: Path, values: Mapping[str, str]) -> dict[str, str]:
+    """What the pass's output tells of how it was measured. What cannot be read is not in it."""
+    found = {}
+    for one in runbook.provenance:
+        with suppress(ResultError):
+            if (value := _one(one, out, values)) is not None:
+                found[one.id] = value
     return found
+
+
+def _one(known: Known, out: Path, values: Mapping[str, str]) -> str | None:
+    if known.value:
+        return expand(known.value, values)
+    file = out / expand(known.file, values)
+    if known.path:
+        value = search(known.path, read_json(file))
+        return None if value is None else _short(msgspec.json.encode(value).decode().strip('"'))
+    try:
+        return _short(file.read_text(encoding="utf-8", errors="replace").strip())
+    except OSError as error:
+        raise ResultError(f"{file.name} cannot be read: {error.strerror}") from error
+
+
+def _short(text: str) -> str:
+    if len(text) <= _LONG and "\n" not in text:
+        return text
+    return f"{len(text.splitlines())} lines, sha256 {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _scopes(scope: str) -> tuple[str, ...]:

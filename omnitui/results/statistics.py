@@ -1,11 +1,15 @@
 """Statistics over the scored, complete passes of a series. An incomplete pass is named and left out."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from omnitui.results.passes import PassResult
+from omnitui.results.passes import AUDIO, PassResult
+from omnitui.runbook.schema import Metric
+
+Told = tuple[str, str, str]
+"""A metric's id, unit and direction."""
 
 
 class Row(Struct, frozen=True):
@@ -18,6 +22,8 @@ class Row(Struct, frozen=True):
     stdev: float | None
     values: tuple[float, ...]
     passes: tuple[str, ...]
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 class Summary(Struct, frozen=True):
@@ -36,25 +42,39 @@ class Summary(Struct, frozen=True):
         return bool(self.averaged) and all(reason == "not scored" for _, reason in self.left_out)
 
 
-def summarize(passes: Sequence[PassResult], metrics: Sequence[tuple[str, str, str]]) -> tuple[Summary, ...]:
-    """One summary for each series, in the order of their first pass; `metrics` are (id, unit, direction).
+def summarize(passes: Sequence[PassResult], metrics: Sequence[Told]) -> tuple[Summary, ...]:
+    """One summary for each series, in the order of their first pass.
 
     Rehearsed passes of a series have a summary of their own: they are never averaged with real ones.
     """
     found = []
     for series, rehearsal in dict.fromkeys((one.series, one.rehearsal) for one in passes):
         mine = [one for one in passes if (one.series, one.rehearsal) == (series, rehearsal)]
-        good = [one for one in mine if one.complete and not one.left_out]
-        rows = tuple(_row(metric, good) for metric in metrics)
+        good = averaged(mine)
+        rows = tuple(row(metric, good) for metric in metrics)
         left_out = tuple((one.label, one.left_out) for one in mine if one not in good)
         found.append(Summary(series, rows, tuple(one.label for one in good), left_out, rehearsal))
     return tuple(found)
 
 
-def _row(metric: tuple[str, str, str], passes: Sequence[PassResult]) -> Row:
+def averaged(passes: Iterable[PassResult]) -> list[PassResult]:
+    """The passes that may be averaged: scored, complete, and not marked."""
+    return [one for one in passes if one.complete and not one.left_out]
+
+
+def told_metrics(metrics: Iterable[Metric], passes: Iterable[PassResult]) -> list[Told]:
+    """The metrics of a runbook, and those of every pass with audio where there are such passes."""
+    audio = any(name in one.metrics for one in passes for name in AUDIO)
+    own = [(metric.id, metric.unit, metric.direction) for metric in metrics]
+    return [*own, *((name, "files", "none") for name in AUDIO if audio)]
+
+
+def row(metric: Told, passes: Sequence[PassResult]) -> Row:
+    """One metric over passes that may be averaged."""
     name, unit, direction = metric
     have = [one for one in passes if name in one.metrics]
     values = tuple(one.metrics[name] for one in have)
     mean = statistics.mean(values) if values else None
     stdev = statistics.stdev(values) if len(values) > 1 else None
-    return Row(name, unit, direction, mean, stdev, values, tuple(one.label for one in have))
+    least, most = (min(values), max(values)) if values else (None, None)
+    return Row(name, unit, direction, mean, stdev, values, tuple(one.label for one in have), least, most)

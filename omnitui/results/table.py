@@ -33,12 +33,15 @@ def _with_complete(summary: Summary) -> dict[str, object]:
 def _csv(run: str, summaries: Sequence[Summary]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["run", "series", "metric", "unit", "direction", "mean", "stdev", "n", "values", "rehearsal"])
+    head = ["run", "series", "metric", "unit", "direction", "mean", "stdev", "min", "max", "n", "values"]
+    writer.writerow([*head, "rehearsal"])
     for summary in summaries:
         for row in summary.rows:
             shown = [
                 row.mean,
                 row.stdev,
+                row.minimum,
+                row.maximum,
                 len(row.values),
                 " ".join(map(str, row.values)),
                 str(summary.rehearsal).lower(),
@@ -54,6 +57,8 @@ def _cells(row: Row) -> list[str]:
         row.unit,
         number(row.mean),
         number(row.stdev),
+        number(row.minimum),
+        number(row.maximum),
         "  ".join(number(value) for value in row.values),
     ]
 
@@ -63,7 +68,23 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.6g}"
 
 
-_HEAD = ["metric", "unit", "mean", "std dev", "values"]
+_HEAD = ["metric", "unit", "mean", "std dev", "min", "max", "values"]
+_RIGHT = range(2, 6)
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, md: bool, right: Sequence[int] = ()) -> str:
+    """A table with aligned columns, or in Markdown; columns in `right` are of numbers."""
+    if md:
+        ruler = "|".join("---:" if index in right else "---" for index in range(len(head)))
+        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, *rows)]
+        return "\n".join([lines[0], f"|{ruler}|", *lines[1:]])
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    lines = [
+        "  ".join(c.rjust(widths[i]) if i in right else c.ljust(widths[i]) for i, c in enumerate(row)).rstrip()
+        for row in (head, *rows)
+    ]
+    lines.insert(1, "─" * max(map(len, lines)))
+    return "\n".join(lines)
 
 
 def _heading(summary: Summary) -> str:
@@ -78,18 +99,10 @@ def _notes(summary: Summary) -> list[str]:
 
 
 def _text(summary: Summary) -> str:
-    rows = [_HEAD, *(_cells(row) for row in summary.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    right = {2, 3}
-    lines = [
-        "  ".join(c.rjust(widths[i]) if i in right else c.ljust(widths[i]) for i, c in enumerate(row)).rstrip()
-        for row in rows
-    ]
-    lines.insert(1, "─" * max(map(len, lines)))
-    return "\n".join([_heading(summary), "", *lines, *_notes(summary)])
+    table = columns(_HEAD, [_cells(row) for row in summary.rows], md=False, right=_RIGHT)
+    return "\n".join([_heading(summary), "", table, *_notes(summary)])
 
 
 def _markdown(summary: Summary) -> str:
-    rows = ["| " + " | ".join(_HEAD) + " |", "|---|---|---:|---:|---|"]
-    rows += ["| " + " | ".join(_cells(row)) + " |" for row in summary.rows]
-    return "\n".join([f"**{_heading(summary)}**", "", *rows, "", *(f"- {note}" for note in _notes(summary))])
+    table = columns(_HEAD, [_cells(row) for row in summary.rows], md=True, right=_RIGHT)
+    return "\n".join([f"**{_heading(summary)}**", "", table, "", *(f"- {note}" for note in _notes(summary))])

@@ -52,6 +52,8 @@ def problems(folder: Path) -> list[RunbookError]:
     found += _ids("assets", [asset.id for asset in runbook.assets])
     found += _ids("metrics", [metric.id for metric in runbook.metrics])
     found += _ids("workloads", [workload.id for workload in runbook.workloads])
+    found += _ids("samples", [one.id for one in runbook.samples])
+    found += _ids("provenance", [one.id for one in runbook.provenance])
     return [RunbookError(folder / FILE, key, reason) for key, reason in found]
 
 
@@ -148,6 +150,8 @@ def _conditions(runbook: Runbook) -> Iterator[Problem]:
         *((f"steps.{step.id}", step.when) for phase in runbook.phases for step in phase.steps),
         *((f"workloads.{one.id}", one.when) for one in runbook.workloads),
         *((f"metrics.{one.id}", one.when) for one in runbook.metrics),
+        *((f"samples.{one.id}", one.when) for one in runbook.samples),
+        *((f"provenance.{one.id}", one.when) for one in runbook.provenance),
         *((f"assets.{one.id}", one.when) for one in runbook.assets),
         *((f"resources.also[{number}]", one.when) for number, one in enumerate(runbook.resources.also)),
         *((f"servers.{name}.remedies", one.when) for name, s in runbook.servers.items() for one in s.remedies),
@@ -190,9 +194,18 @@ def _results(runbook: Runbook) -> Iterator[Problem]:
     for workload in runbook.workloads:
         if bool(workload.rows) == bool(workload.count):
             yield f"workloads.{workload.id}", "needs rows or count, and not both"
+    for metric in runbook.metrics:
+        for guard in metric.guards:
+            yield from _known(f"metrics.{metric.id}.guards", guard, {one.id for one in runbook.metrics}, "metric")
+    for one in runbook.provenance:
+        if bool(one.file) == bool(one.value):
+            yield f"provenance.{one.id}", "needs file or value, and not both"
     paths = [(f"workloads.{w.id}.rows", w.rows or w.count or "@") for w in runbook.workloads]
     paths += [(f"workloads.{w.id}.checks", check.path) for w in runbook.workloads for check in w.checks]
+    paths += [(f"workloads.{w.id}", path) for w in runbook.workloads for path in (w.failed, w.skipped) if path]
     paths += [(f"metrics.{metric.id}.path", metric.path) for metric in runbook.metrics]
+    paths += [(f"samples.{one.id}", path) for one in runbook.samples for path in (one.rows, one.value)]
+    paths += [(f"provenance.{one.id}.path", one.path) for one in runbook.provenance if one.path]
     if paths:
         import jmespath  # noqa: PLC0415 - 13 ms that only a check needs
 
@@ -224,6 +237,8 @@ def _references(runbook: Runbook) -> Iterator[Problem]:
         *((f"servers.{n}", s) for n, s in runbook.servers.items()),
         *((f"workloads.{w.id}", w) for w in runbook.workloads),
         *((f"metrics.{m.id}", m) for m in runbook.metrics),
+        *((f"samples.{one.id}", one) for one in runbook.samples),
+        *((f"provenance.{one.id}", one) for one in runbook.provenance),
         *((f"steps.{s.id}", s) for p in runbook.phases for s in p.steps),
         *((f"steps.{s.id}.progress", getattr(s, "progress", None)) for p in runbook.phases for s in p.steps),
         *((f"places.{n}", p) for n, p in runbook.places.items()),

@@ -38,6 +38,8 @@ def narrow(runbook: Runbook, variables: Mapping[str, str]) -> Runbook:
         phases=tuple(phase for phase in phases if phase.steps),
         workloads=_kept(runbook.workloads, variables),
         metrics=_kept(runbook.metrics, variables),
+        samples=_kept(runbook.samples, variables),
+        provenance=_kept(runbook.provenance, variables),
         assets=_kept(runbook.assets, variables),
     )
 

@@ -22,6 +22,10 @@ When: TypeAlias = Mapping[str, tuple[str, ...]]
 """Holds when each named variable (a list separated by commas) has one of the given values. Empty holds always."""
 
 
+Role: TypeAlias = Literal["equal", "subject", "told"]
+"""What a value is to a comparison: it must be equal, it is what is compared, or it is told when it differs."""
+
+
 class Variable(Part, kw_only=True, frozen=True):
     """A value that the operator sets. Without a default it must be given."""
 
@@ -38,6 +42,8 @@ class Variable(Part, kw_only=True, frozen=True):
     """Lives in the environment only; never stored, never shown."""
     handed: bool = False
     """Has its value from a step, through `$OMNITUI_ENV`; the operator is not asked for it."""
+    compare: Role = "equal"
+    """What it is to a comparison."""
 
 
 class PlaceSpec(Part, frozen=True, kw_only=True):
@@ -303,6 +309,10 @@ class Workload(Part, kw_only=True, frozen=True):
     count: str = ""
     expect: str
     checks: tuple[Check, ...] = ()
+    failed: str = ""
+    """A JMESPath of the ids of the samples that failed, or of their number."""
+    skipped: str = ""
+    """The same of those without a score."""
     audio: str = ""
     """A glob below the output folder: one sound, non-empty WAV for each row."""
 
@@ -317,7 +327,36 @@ class Metric(Part, kw_only=True, frozen=True):
     unit: str = ""
     direction: Literal["higher", "lower", "none"] = "none"
     primary: bool = False
+    """One of the few that a verdict is given on; the others describe."""
+    guards: tuple[str, ...] = ()
+    """Metrics to read beside it: what else may have moved it."""
     help: str = ""
+
+
+class Samples(Part, kw_only=True, frozen=True):
+    """One number of each sample, for comparisons sample by sample. `rows` and `value` are JMESPaths."""
+
+    id: str
+    when: When = {}
+    file: str
+    rows: str
+    key: str = "id"
+    value: str
+    unit: str = ""
+    direction: Literal["higher", "lower", "none"] = "none"
+
+
+class Known(Part, kw_only=True, frozen=True):
+    """Something that a pass's output, or a value, tells of how it was measured."""
+
+    id: str
+    when: When = {}
+    file: str = ""
+    """A file below the output folder; its whole text, or with `path` the JMESPath into it."""
+    path: str = ""
+    value: str = ""
+    """Instead of a file: a string that may name variables."""
+    compare: Role = "equal"
 
 
 class Asset(Part, frozen=True, kw_only=True):
@@ -386,6 +425,8 @@ class Runbook(Part, frozen=True, kw_only=True):
     phases: tuple[Phase, ...] = ()
     workloads: tuple[Workload, ...] = ()
     metrics: tuple[Metric, ...] = ()
+    samples: tuple[Samples, ...] = ()
+    provenance: tuple[Known, ...] = ()
     references: tuple[Reference, ...] = ()
 
 
@@ -412,5 +453,7 @@ TABLES: Mapping[str, tuple[type[Part], ...]] = {
     "workloads": (Workload,),
     "checks": (Check,),
     "metrics": (Metric,),
+    "samples": (Samples,),
+    "provenance": (Known,),
 }
 """Which tables may stand under which key; an error names the nearest of their fields."""

@@ -10,11 +10,13 @@ from omnitui.store.folder import RunFolder, find, home, now, runs
 from omnitui.store.journal import ask, asked, drop_old_requests, events, forget_requests, replay
 from omnitui.store.lock import Holder, holder, locked
 from omnitui.store.owned import Owned, create, owned
+from omnitui.store.pass_file import PassStanding, read_standing, standing_of
 from omnitui.store.state_file import from_toml, read, to_toml
 
 __all__ = [
     "Holder",
     "Owned",
+    "PassStanding",
     "RunFolder",
     "ask",
     "asked",
@@ -33,9 +35,11 @@ __all__ = [
     "now",
     "owned",
     "read",
+    "read_standing",
     "replace_file",
     "replay",
     "runs",
     "shortage",
+    "standing_of",
     "to_toml",
 ]

@@ -16,6 +16,7 @@ from omnitui.model import Identity, RunState
 from omnitui.store.files import make_folder, replace_file, sync_folder
 from omnitui.store.folder import RunFolder, home, now
 from omnitui.store.lock import locked
+from omnitui.store.pass_file import write_standings
 from omnitui.store.state_file import END, read, to_toml
 
 
@@ -28,6 +29,7 @@ class Owned:
     listeners: list[Callable[[str, Mapping[str, Any]], None]] = field(repr=False, default_factory=list)
     """Are told of every event once it is journalled and the state is saved. Must not raise."""
     _journal: int = field(repr=False, default=-1)
+    _told: bool = field(repr=False, default=False)
 
     def commit(self, event: str, state: RunState | None = None, **facts: object) -> None:
         """Journal an event with what it changed, then save the state. Raises `StoreError`."""
@@ -39,9 +41,24 @@ class Owned:
         self._append(line)
         if changes:
             self._save(after)
+        self._tell_passes(after)
         self.state = after
         for heard in tuple(self.listeners):
             heard(event, facts)
+
+    def _tell_passes(self, after: RunState) -> None:
+        before = self.state
+        changed = {scope for scope in after.schedule if after.passes.get(scope) != before.passes.get(scope)}
+        if after.steps is not before.steps:
+            changed |= {
+                key.rpartition("/")[0]
+                for key, record in after.steps.items()
+                if before.steps.get(key) is not record
+            }
+        # Whoever had the lock before may have died between the state and these files.
+        wanted = [scope for scope in after.schedule if scope in changed or not self._told]
+        self._told = True
+        write_standings(self.run, after, wanted)
 
     def begin(self) -> None:
         """Write the first line of the journal, with the whole state, and the state."""

@@ -176,7 +176,7 @@ SPOKEN = Workload(id="s", title="S", file="r.json", rows="@", expect="2", audio=
 
 def spoken(folder: Path, **files: float) -> WorkloadReading:
     (folder / "audio").mkdir(exist_ok=True)
-    (folder / "r.json").write_text('[{"id": 1}, {"id": 2}]')
+    (folder / "r.json").write_text('[{"id": "a"}, {"id": "b"}]')
     for name, level in files.items():
         sf.write(folder / "audio" / f"{name}.wav", np.full(100, level), 16_000)
     found, audio = read_coverage(book(SPOKEN), folder, {}, 0.0)
@@ -190,13 +190,20 @@ def test_each_sample_needs_its_sound(tmp_path: Path) -> None:
 
 
 def test_missing_and_silent_sounds_are_told(tmp_path: Path) -> None:
-    assert spoken(tmp_path, a=0.0).wrong == ("1 of 2 audio files", "a.wav is silent")
+    reading = spoken(tmp_path, a=0.0)
+    assert reading.wrong == ("1 of 2 audio files", "no audio for b", "a.wav is silent")
+    assert reading.ids == {"no audio": ("b",)}
+
+
+def test_sounds_are_found_by_the_ids_of_their_samples(tmp_path: Path) -> None:
+    assert spoken(tmp_path, a=0.5, other=0.5).wrong == ("no audio for b",)
 
 
 def test_only_a_few_bad_sounds_are_named(tmp_path: Path) -> None:
     reading = spoken(tmp_path, **{f"x{number}": 0.0 for number in range(8)})
     assert reading.wrong == (
         "8 of 2 audio files",
+        "no audio for a, b",
         *(f"x{number}.wav is silent" for number in range(5)),
         "and 3 more audio files",
     )

@@ -182,7 +182,7 @@ def rows(*passes: PassResult) -> dict[str, Row]:
 def test_mean_and_sample_deviation() -> None:
     found = rows(result("1", {"rate": 1.0}), result("2", {"rate": 2.0}), result("3", {"rate": 6.0}))
     assert found["rate"] == Row(
-        "rate", "req/s", "higher", 3.0, math.sqrt((4 + 1 + 9) / 2), (1.0, 2.0, 6.0), ("1", "2", "3")
+        "rate", "req/s", "higher", 3.0, math.sqrt((4 + 1 + 9) / 2), (1.0, 2.0, 6.0), ("1", "2", "3"), 1.0, 6.0
     )
 
 
@@ -293,20 +293,20 @@ TABLE = f"""Bench · r1
 
 Series a: 2 scored passes averaged (1, 2)
 
-metric  unit        mean    std dev  values
-{"─" * 48}
-rate ↑  req/s        1.5   0.707107  1  2
-wer ↓          0.0617284  0.0872971  0.123457  0
-note    s              –          –
+metric  unit        mean    std dev  min       max  values
+{"─" * 63}
+rate ↑  req/s        1.5   0.707107    1         2  1  2
+wer ↓          0.0617284  0.0872971    0  0.123457  0.123457  0
+note    s              –          –    –         –
 warm is left out: not scored
 
 Series b: 1 scored pass averaged (1)
 
-metric  unit          mean  std dev  values
-{"─" * 48}
-rate ↑  req/s  1.23457e+07        –  1.23457e+07
-wer ↓                    –        –
-note    s                –        –
+metric  unit          mean  std dev          min          max  values
+{"─" * 74}
+rate ↑  req/s  1.23457e+07        –  1.23457e+07  1.23457e+07  1.23457e+07
+wer ↓                    –        –            –            –
+note    s                –        –            –            –
 2 is left out: seed: 19 of 20"""
 
 
@@ -317,9 +317,9 @@ def test_the_table() -> None:
 def test_markdown() -> None:
     text = render("r1", "Bench", SUMMARIES, "md")
     assert text.startswith("# Bench (r1)\n\n**Series a: 2 scored passes averaged (1, 2)**\n\n| metric | unit |")
-    assert "|---|---|---:|---:|---|\n| rate ↑ | req/s | 1.5 | 0.707107 | 1  2 |\n" in text
+    assert "|---|---|---:|---:|---:|---:|---|\n| rate ↑ | req/s | 1.5 | 0.707107 | 1 | 2 | 1  2 |\n" in text
     assert "\n- warm is left out: not scored" in text
-    assert "| note | s | – | – |  |" in text
+    assert "| note | s | – | – | – | – |  |" in text
 
 
 def test_csv_keeps_every_digit() -> None:
@@ -342,7 +342,7 @@ def test_json_says_what_is_missing() -> None:
     assert other["rows"][0]["stdev"] is None
     assert one["rows"][2] == {
         **{"metric": "note", "unit": "s", "direction": "none"},
-        **{"mean": None, "stdev": None, "values": [], "passes": []},
+        **{"mean": None, "stdev": None, "values": [], "passes": [], "minimum": None, "maximum": None},
     }
 
 

@@ -1,0 +1,224 @@
+"""The SQLite file of the catalog: put, refresh, query. Two processes may write at once."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from omnitui import store
+from omnitui.errors import StoreError
+from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, read_row, stored_row
+from omnitui.results.passes import PassResult, read_pass
+from omnitui.results.sources import IMPORTS, standing
+
+VERSION = 1
+_FILES = ("catalog.sqlite", "catalog.sqlite-journal")
+_RACY_NS = 50_000_000
+"""A folder that changed so shortly ago may change again within one tick of the file system's clock."""
+_SCHEMA = f"""
+CREATE TABLE passes
+    (id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, {", ".join(f"{c} NOT NULL" for c in COLUMNS)});
+CREATE UNIQUE INDEX by_folder ON passes (folder);
+CREATE INDEX by_time ON passes (collected);
+CREATE TABLE metrics (name TEXT, pass INTEGER, value REAL, PRIMARY KEY (name, pass)) WITHOUT ROWID;
+CREATE INDEX by_pass ON metrics (pass);
+PRAGMA user_version = {VERSION};
+"""
+
+
+class CatalogError(StoreError):
+    """The index cannot be used. `damaged`: a new one helps; it is only a cache."""
+
+    def __init__(self, message: str, *, damaged: bool) -> None:
+        super().__init__(message)
+        self.damaged = damaged
+
+
+def file() -> Path:
+    """Where the index lies."""
+    return store.home() / _FILES[0]
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        # A missing table or column is damage too: somebody else's schema.
+        damaged = not any(word in str(error) for word in ("locked", "busy", "readonly", "unable to open"))
+        raise CatalogError(f"the catalog {file()}: {error}", damaged=damaged) from error
+    except (sqlite3.DatabaseError, msgspec.MsgspecError, TypeError) as error:
+        raise CatalogError(f"the catalog {file()}: {error}", damaged=True) from error
+
+
+class Catalog:
+    """An open index. Where its file cannot be written, it is made in memory from the folders."""
+
+    def __init__(self, patience_s: float = 5.0) -> None:
+        store.make_folder(file().parent)
+        with _told():
+            self._db = self._opened(patience_s)
+
+    def _opened(self, patience_s: float) -> sqlite3.Connection:
+        writable = os.access(file() if file().exists() else file().parent, os.W_OK)
+        db = sqlite3.connect(file() if writable else ":memory:", timeout=patience_s, isolation_level=None)
+        # It is a cache: after a power cut it is read anew, and nobody waits for its disk.
+        db.execute("PRAGMA synchronous = OFF")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version != VERSION:
+            self._create(db, version)
+        if not writable:
+            self._db = db
+            self.refresh()
+        return db
+
+    @staticmethod
+    def _create(db: sqlite3.Connection, version: int) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        # Somebody else may have made it while we waited.
+        if db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+            db.execute("COMMIT")
+            return
+        if version:
+            db.execute("ROLLBACK")
+            raise CatalogError("the catalog is of another OmniTUI", damaged=True)
+        for statement in filter(str.strip, _SCHEMA.split(";")):
+            db.execute(statement)
+        db.execute("COMMIT")
+
+    def __enter__(self) -> "Catalog":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @staticmethod
+    def discard() -> None:
+        """Remove the index; the next one who opens it makes a new one."""
+        for name in _FILES:
+            with suppress(OSError):
+                (store.home() / name).unlink()
+
+    def refresh(self) -> int:
+        """Read what is new or has changed, forget what is gone; how many passes were read. One stat a folder."""
+        with _told():
+            known = dict(self._db.execute("SELECT folder, stamp FROM passes"))
+        there = dict(_folders())
+        changed = [folder for folder, stamp in there.items() if known.get(folder) != stamp]
+        gone = [folder for folder in known if folder not in there]
+        if changed or gone:
+            self._write([(there[folder], *_read(Path(folder))) for folder in changed], gone)
+        return len(changed)
+
+    def put(self, folders: Iterable[Path]) -> None:
+        """Index these passes."""
+        self._write([(_stamp(folder), *_read(folder)) for folder in folders], [])
+
+    def _write(self, found: list[tuple[int, str, PassResult]], gone: list[str]) -> None:
+        update = ", ".join(f"{name} = excluded.{name}" for name in ("stamp", *COLUMNS))
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        put = (
+            f"INSERT INTO passes (stamp, {', '.join(COLUMNS)}) VALUES ({marks})"
+            f" ON CONFLICT (folder) DO UPDATE SET {update} RETURNING id"
+        )
+        with _told():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                for folder in gone:
+                    for (number,) in self._db.execute(
+                        "DELETE FROM passes WHERE folder = ? RETURNING id", [folder]
+                    ):
+                        self._db.execute("DELETE FROM metrics WHERE pass = ?", [number])
+                values = []
+                for stamp, folder, result in found:
+                    run = Path(folder).parents[2].name
+                    number = self._db.execute(put, (stamp, *stored_row(folder, run, result))).fetchone()[0]
+                    self._db.execute("DELETE FROM metrics WHERE pass = ?", [number])
+                    values += [(name, number, value) for name, value in result.metrics.items()]
+                # In the order of the key: twice as fast.
+                self._db.executemany("INSERT INTO metrics VALUES (?, ?, ?)", sorted(values))
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def page(self, query: Query) -> list[Row]:
+        """The rows that a query asks for."""
+        where, values = condition(query)
+        way = "DESC" if query.descending else "ASC"
+        names = ", ".join(f"passes.{name}" for name in COLUMNS)
+        join = ""
+        if query.sort in COLUMNS or query.sort == "commit":
+            order = f"{'revision' if query.sort == 'commit' else query.sort} {way}"
+        else:
+            join = " LEFT JOIN metrics ON metrics.name = ? AND metrics.pass = passes.id"
+            values = [query.sort, *values]
+            order = f"metrics.value IS NULL, metrics.value {way}"
+        text = f"SELECT {names} FROM passes{join}{where} ORDER BY {order}, folder {way} LIMIT ? OFFSET ?"
+        with _told():
+            found = self._db.execute(text, [*values, query.limit, query.offset]).fetchall()
+            return [read_row(values) for values in found]
+
+    def count(self, query: Query) -> int:
+        """How many rows a query finds in all."""
+        where, values = condition(query)
+        with _told():
+            return int(self._db.execute(f"SELECT count(*) FROM passes{where}", values).fetchone()[0])
+
+    def groups(self, name: str, query: Query) -> list[tuple[str, int, int]]:
+        """The values of a column, each with how many passes it has and how many of them are averaged."""
+        where, values = condition(query)
+        column = column_of(name)
+        good = "sum(left_out = '' AND complete)"
+        text = f"SELECT {column}, count(*), {good} FROM passes{where} GROUP BY {column} ORDER BY {column}"
+        with _told():
+            return [(str(value), count, good) for value, count, good in self._db.execute(text, values)]
+
+    def metric_names(self) -> list[str]:
+        """Every metric that some pass has."""
+        with _told():
+            return [name for (name,) in self._db.execute("SELECT DISTINCT name FROM metrics ORDER BY name")]
+
+
+def _read(folder: Path) -> tuple[str, PassResult]:
+    try:
+        return str(folder), standing(folder, read_pass(folder))
+    except (OSError, msgspec.MsgspecError, StoreError) as error:
+        result = PassResult(folder.parent.name, folder.name, True, False, {}, (f"metrics.json: {error}",))
+        return str(folder), result
+
+
+def _stamp(folder: Path) -> int:
+    found = folder.stat().st_mtime_ns
+    return found - 1 if time.time_ns() - found < _RACY_NS else found
+
+
+def _folders() -> Iterator[tuple[str, int]]:
+    """Every pass's folder below runs and imports, and when it last changed."""
+    now = time.time_ns()
+    for kind in ("runs", IMPORTS):
+        for run in _entries(f"{store.home()}/{kind}"):
+            for series in _entries(f"{run.path}/passes"):
+                for label in _entries(series.path):
+                    with suppress(OSError):
+                        found = label.stat().st_mtime_ns
+                        yield label.path, found - 1 if now - found < _RACY_NS else found
+
+
+def _entries(path: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(path) as found:
+            return [entry for entry in found if not entry.name.startswith(".") and entry.is_dir()]
+    except OSError:
+        return []

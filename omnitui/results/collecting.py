@@ -1,0 +1,61 @@
+"""What a pass's output folder holds, read once: coverage, metrics, audio. Used for runs and for imports alike."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from omnitui.gates import CoverageReading, Green, judge_coverage
+from omnitui.results.audio import AudioCheck
+from omnitui.results.coverage import read_coverage, told
+from omnitui.results.passes import read_metrics
+from omnitui.results.table import number
+from omnitui.runbook.schema import Runbook
+
+
+class Collected(Struct, frozen=True):
+    """All that was read of one pass."""
+
+    coverage: CoverageReading
+    metrics: Mapping[str, float]
+    audio: Mapping[str, AudioCheck]
+    reasons: tuple[str, ...]
+    """Why it is not complete; empty when it is."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every workload has all its samples and every metric a number."""
+        return not self.reasons
+
+    @property
+    def rates(self) -> tuple[int, ...]:
+        """Sample rates of the audio, Hz."""
+        return tuple(sorted({rate for check in self.audio.values() for rate in check.rates}))
+
+    @property
+    def page(self) -> dict[str, object]:
+        """The pages' own `metrics.json`: the same keys, so that their scripts go on working."""
+        return {"metrics": dict(self.metrics), "rates": list(self.rates), "complete": self.complete}
+
+    def lines(self) -> list[str]:
+        """What a collect step prints."""
+        said = [f"{name} {number(value)}" for name, value in self.metrics.items()]
+        for name, check in self.audio.items():
+            said.append(f"audio.{name} {check.files} files, {', '.join(map(str, check.rates))} Hz")
+        said += [f"coverage.{one.id} {told(one)}" for one in self.coverage.workloads]
+        said += [f"wrong: {reason}" for reason in self.reasons]
+        return [*said, f"coverage.complete {self.complete}: {judge_coverage(self.coverage).reason}"]
+
+
+def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_before: float = 0.0) -> Collected:
+    """Read the output of a pass; `not_before` (epoch seconds) is when it began, if that is known."""
+    coverage, audio = read_coverage(runbook, out, values, not_before)
+    metrics, missing = read_metrics(runbook, out, values, coverage)
+    coverage = msgspec.structs.replace(coverage, missing=missing)
+    if audio:
+        metrics["audio.files"] = sum(check.files for check in audio.values())
+        metrics["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
+    verdict = judge_coverage(coverage)
+    reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
+    return Collected(coverage, metrics, audio, reasons)

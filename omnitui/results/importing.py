@@ -1,0 +1,211 @@
+"""Taking in results that were measured before OmniTUI was there. What is not known of them stays unknown."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+from msgspec import Struct
+
+from omnitui import store
+from omnitui.errors import OmniError, StoreError, UsageError
+from omnitui.results import catalog
+from omnitui.results.collecting import Collected, read_output
+from omnitui.results.keys import commit_of, gpu_of
+from omnitui.results.passes import FILE, PassResult
+from omnitui.results.provenance import definition_sha256, told
+from omnitui.results.sources import IMPORT_FILE, IMPORTS, ImportRecord
+from omnitui.runbook.load import digest, files_of, load
+from omnitui.runbook.narrow import narrow
+from omnitui.runbook.schema import Runbook
+from omnitui.runbook.variables import BUILT_IN, chosen, names_in, resolved
+from omnitui.store import RunFolder
+
+_ASIDE = re.compile(r"-(incomplete|earlier)(-\d+)?$")
+FACTS = ("gpu.names", "gpu.uuids", "gpu.driver", "host.name", "host.cpu", "host.cpus", "host.boot", "commit")
+"""What the operator may tell of results that were measured by hand."""
+
+
+class TakenIn(Struct, frozen=True):
+    """One folder as it was taken in."""
+
+    folder: Path
+    result: PassResult
+    lines: tuple[str, ...]
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What the operator says about the folders."""
+
+    series: str = ""
+    variables: Mapping[str, str] = {}
+    facts: Mapping[str, str] = {}
+    ci: bool = False
+    """They come from CI: another setup, never beside scored passes."""
+
+
+def take_in(runbook_folder: Path, folders: Sequence[Path], asked: Asked) -> tuple[Path, list[TakenIn]]:
+    """Read the folders as passes of a runbook and store them as one import: where, each. Raises `OmniError`."""
+    whole = load(runbook_folder)
+    if not whole.workloads:
+        raise UsageError(f"{runbook_folder.name} measures nothing that could be collected: it has no workloads")
+    if wrong := next((name for name in asked.facts if name not in FACTS), ""):
+        raise UsageError(f"--fact {wrong}=...: not one of {', '.join(FACTS)}")
+    values = _values(whole, asked.variables)
+    runbook = narrow(whole, values)
+    if missing := next((folder for folder in folders if not folder.is_dir()), None):
+        raise UsageError(f"{missing} is no folder")
+    read = [_one(runbook, runbook_folder, folder.absolute(), values, asked) for folder in folders]
+    found = [one for one, _, _ in read]
+    scopes = tuple(f"{one.result.series}/{one.result.label}" for one in found)
+    if twice := next((scope for scope in scopes if scopes.count(scope) > 1), ""):
+        raise UsageError(f"two of the folders would be {twice}; take them in apart, with --series")
+    record, home = _begin(runbook_folder, runbook, values)
+    for one in read:
+        _write(RunFolder(home), record.id, *one)
+    record = msgspec.structs.replace(record, passes=scopes)
+    store.replace_file(home / IMPORT_FILE, tomli_w.dumps(msgspec.to_builtins(record)).encode())
+    _index(home, scopes)
+    return home, found
+
+
+def _index(home: Path, scopes: Iterable[str]) -> None:
+    try:
+        for scope in scopes:
+            catalog.add(RunFolder(home).pass_folder(scope))
+    except OmniError:
+        # Only a cache: the next refresh finds them.
+        return
+
+
+def _values(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
+    """The values under which the folders are read: what is given, else the defaults. Handed ones are not known."""
+    own = chosen(runbook, given)
+    later = [
+        *BUILT_IN,
+        *(name for name, variable in runbook.variables.items() if variable.handed or variable.secret),
+    ]
+    found = resolved(own, {name: f"${{{name}}}" for name in later})
+    return {name: found[name] for name in own if not names_in(found[name])}
+
+
+def _begin(runbook_folder: Path, runbook: Runbook, values: Mapping[str, str]) -> tuple[ImportRecord, Path]:
+    created = store.now()
+    stamp = re.sub(r"\D", "", created)[:14]
+    base = f"{stamp[:8]}-{stamp[8:]}-{runbook_folder.name}"
+    parent = store.home() / IMPORTS
+    store.make_folder(parent)
+    name = next(one for one in _names(base) if not (parent / one).exists())
+    home = parent / name
+    for file in files_of(runbook_folder):
+        copy = home / "runbook" / file.relative_to(runbook_folder)
+        store.make_folder(copy.parent)
+        try:
+            shutil.copyfile(file, copy)
+        except OSError as error:
+            raise StoreError(f"{copy} cannot be written: {error.strerror}") from error
+    record = ImportRecord(
+        id=name, runbook=runbook_folder.name, title=runbook.title, created=created, variables=dict(values)
+    )
+    return record, home
+
+
+def _names(base: str) -> Iterable[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1
+
+
+def _one(
+    runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked
+) -> tuple[TakenIn, dict[str, Any], Collected]:
+    label, aside = label_of(runbook, folder.name)
+    series = asked.series or re.sub(r"[^A-Za-z0-9.-]+", "-", folder.parent.name).strip("-") or "imported"
+    here = {**values, "OUT": str(folder), "SERIES": series, "PASS": label}
+    found = read_output(runbook, folder, here)
+    marks = (*((f"its folder is called {folder.name}",) if aside else ()), *_own_metrics(folder, found))
+    known = _provenance(runbook, runbook_folder, folder, here, asked)
+    result = PassResult(
+        series=series,
+        label=label,
+        scored=label not in runbook.passes.unscored,
+        complete=found.complete,
+        metrics=found.metrics,
+        reasons=found.reasons,
+        marks=marks,
+        rates=found.rates,
+        runbook=runbook_folder.name,
+        title=runbook.title,
+        origin=known["origin"],
+        collected=store.now(),
+        commit=commit_of(known),
+        gpu=gpu_of(known),
+        host=known.get("host", {}).get("name", ""),
+    )
+    return TakenIn(folder, result, tuple(found.lines())), known, found
+
+
+def label_of(runbook: Runbook, name: str) -> tuple[str, bool]:
+    """The pass that an output folder's name stands for, and whether the name says that it was moved aside."""
+    shape = re.escape(Path(runbook.passes.out).name or "${PASS}").replace(re.escape("${PASS}"), "(?P<label>.+)", 1)
+    match = re.fullmatch(shape, name) if "(?P<label>" in shape else None
+    label = match["label"] if match else name
+    return label, bool(_ASIDE.search(label))
+
+
+def _own_metrics(folder: Path, found: Collected) -> list[str]:
+    """How the `metrics.json` that already lies there differs from what its files say now."""
+    try:
+        body = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        theirs = dict(body["metrics"])
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError):
+        return ["its own metrics.json cannot be read"]
+    other = sorted(
+        key for key in theirs.keys() | found.metrics.keys() if theirs.get(key) != found.metrics.get(key)
+    )
+    marks = [f"its own metrics.json differs in {', '.join(other[:3])}"] if other else []
+    return [
+        *marks,
+        *(["its own metrics.json says that it is incomplete"] if body.get("complete") is False else []),
+    ]
+
+
+def _provenance(
+    runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked
+) -> dict[str, Any]:
+    given = {name: value for name, value in asked.variables.items() if name in values}
+    facts = asked.facts
+    known: dict[str, Any] = {
+        "runbook": runbook_folder.name,
+        "runbook_sha256": digest(runbook_folder),
+        "definition_sha256": definition_sha256(runbook, runbook_folder),
+        "origin": "ci" if asked.ci else "import",
+        # Only what the operator has said: a default may not be what was used.
+        "variables": given,
+        "told": {**told(runbook, folder, values), **({"commit": facts["commit"]} if "commit" in facts else {})},
+        "out": str(folder),
+        "out_here": str(folder),
+    }
+    for table in ("host", "gpu"):
+        name = {"gpu": "gpus"}.get(table, table)
+        if said := {key.partition(".")[2]: value for key, value in facts.items() if key.startswith(f"{table}.")}:
+            known[name] = {key: [value] if key in ("names", "uuids") else value for key, value in said.items()}
+    return known
+
+
+def _write(run: RunFolder, name: str, taken: TakenIn, known: Mapping[str, Any], found: Collected) -> None:
+    folder = run.pass_folder(f"{taken.result.series}/{taken.result.label}")
+    store.make_folder(folder)
+    text = tomli_w.dumps({**known, "run": name, "collected": taken.result.collected})
+    store.replace_file(folder / "provenance.toml", text.encode())
+    store.replace_file(folder / FILE, msgspec.json.encode(taken.result))
+    stored = {"marker": "", "reading": found.coverage}
+    store.replace_file(folder / "coverage.json", msgspec.json.encode(stored))

@@ -1,0 +1,106 @@
+"""An operator's rules on the numbers: `accept.toml`, evaluated by a comparison.
+
+    [[accept]]
+    metric = "seedtts.throughput_qps"
+    at_least = "1.02x"             # of the base's mean
+
+    [[accept]]
+    metric = "seedtts.wer.wer_corpus"
+    at_most = "base + 0.0002"      # or a plain number
+
+What cannot be compared, or has no number, meets no rule.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from omnitui.errors import UsageError
+from omnitui.results.judging.verdicts import Judged, is_number
+
+FILE = "accept.toml"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_FACTOR = re.compile(rf"({_NUMBER})\s*x")
+_OFFSET = re.compile(rf"base\s*([-+])\s*({_NUMBER})")
+_PLAIN = re.compile(_NUMBER)
+
+
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One rule: the mean of B must be at least, or at most, so much."""
+
+    metric: str
+    at_least: str = ""
+    at_most: str = ""
+    why: str = ""
+
+
+class Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    accept: tuple[Rule, ...]
+
+
+class Outcome(Struct, frozen=True):
+    """Whether one rule is met, and by what."""
+
+    metric: str
+    rule: str
+    met: bool
+    reason: str
+
+
+def read_rules(file: Path, metrics: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules of a file, for metrics that exist. Raises `UsageError`."""
+    try:
+        rules = msgspec.toml.decode(file.read_bytes(), type=Rules).accept
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: {error}") from error
+    known = list(metrics)
+    for rule in rules:
+        if rule.metric not in known:
+            near = get_close_matches(rule.metric, known, n=1)
+            raise UsageError(f"{file}: no metric {rule.metric}" + (f"; did you mean {near[0]}?" if near else ""))
+        if bool(rule.at_least) == bool(rule.at_most):
+            raise UsageError(f"{file}: {rule.metric} needs at_least or at_most, and not both")
+        limit(rule.at_least or rule.at_most, 1.0)
+    return rules
+
+
+def limit(text: str, base: float) -> float:
+    """The limit that `1.02x`, `base + 0.0002` or a number means for this base. Raises `UsageError`."""
+    words = text.strip()
+    if match := _FACTOR.fullmatch(words):
+        return float(match[1]) * base
+    if match := _OFFSET.fullmatch(words):
+        return base + float(match[2]) * (1 if match[1] == "+" else -1)
+    if _PLAIN.fullmatch(words):
+        return float(words)
+    raise UsageError(f"the limit {text!r} is not one of: 1.02x, base + 0.0002, a number")
+
+
+def evaluate(rules: Sequence[Rule], judged: Sequence[Judged]) -> tuple[Outcome, ...]:
+    """Every rule; one that has no figure to look at is not met."""
+    found: Mapping[str, Judged] = {one.metric: one for one in judged}
+    return tuple(_evaluate(rule, found.get(rule.metric)) for rule in rules)
+
+
+def _evaluate(rule: Rule, judged: Judged | None) -> Outcome:
+    text = f"at least {rule.at_least}" if rule.at_least else f"at most {rule.at_most}"
+    if judged is None or judged.verdict == "cannot be compared":
+        return Outcome(
+            rule.metric, text, False, f"cannot be compared: {judged.reason if judged else 'no such metric'}"
+        )
+    base, mean = judged.a.mean, judged.b.mean
+    if base is None or mean is None or not is_number(base) or not is_number(mean):
+        return Outcome(rule.metric, text, False, "there is no number")
+    bound = limit(rule.at_least or rule.at_most, base)
+    # Written so that a NaN meets nothing.
+    met = mean >= bound if rule.at_least else mean <= bound
+    sign = ("≥" if met else "<") if rule.at_least else ("≤" if met else ">")
+    return Outcome(rule.metric, text, met, f"{mean:.6g} {sign} {bound:.6g}")

@@ -1,0 +1,176 @@
+"""Two groups of passes side by side: what differs in their provenance, then every metric with its verdict."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from omnitui.results.files import ResultError
+from omnitui.results.judging.accept import Outcome, Rule, evaluate
+from omnitui.results.judging.lock import Difference, differences
+from omnitui.results.judging.noise import Floor, NoFloor, NoiseFloor, floor_of, kept, machine_of
+from omnitui.results.judging.paired import Paired, by_sample, pair
+from omnitui.results.judging.verdicts import Judged, judge_metrics
+from omnitui.results.keys import roles_of
+from omnitui.results.sources import Measured
+from omnitui.results.statistics import averaged
+from omnitui.runbook.schema import Runbook, Samples
+
+
+class Side(Struct, frozen=True):
+    """One group of passes: those that are averaged, and the others with the reason."""
+
+    name: str
+    passes: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+    commit: str = ""
+    gpu: str = ""
+    rehearsal: bool = False
+
+
+class Comparison(Struct, frozen=True):
+    """All that a comparison says. `locked` is empty when there may be verdicts."""
+
+    title: str
+    a: Side
+    b: Side
+    differences: tuple[Difference, ...]
+    locked: str
+    metrics: tuple[Judged, ...]
+    samples: tuple[Paired, ...]
+    noise: str
+    """Which noise floor it was held against, or why there is none."""
+    rules: tuple[Outcome, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every rule is met; true when there is none."""
+        return all(one.met for one in self.rules)
+
+
+class Group(Struct, frozen=True):
+    """Passes under one name, with the runbook that says what their metrics mean."""
+
+    name: str
+    runbook: Runbook
+    passes: tuple[Measured, ...]
+
+    @property
+    def good(self) -> tuple[Measured, ...]:
+        """Those that may be averaged."""
+        fit = averaged(one.result for one in self.passes)
+        return tuple(one for one in self.passes if one.result in fit)
+
+
+def compare(
+    a: Group,
+    b: Group,
+    *,
+    despite: Iterable[str] = (),
+    floor: NoiseFloor | None = None,
+    rules: Sequence[Rule] = (),
+) -> Comparison:
+    """B against A, with `floor` or the one stored for their machine. Raises `OmniError`."""
+    keys_a, keys_b = [one.keys for one in a.good], [one.keys for one in b.good]
+    found = differences(keys_a, keys_b, roles_of(a.runbook), despite) if keys_a and keys_b else ()
+    locked = _locked(found)
+    machine = machine_of(keys_a[0]) if keys_a else None
+    floor = floor or (kept(machine) if machine else None)
+    of_this = floor is not None and machine is not None and dict(floor.machine) == machine
+    floors = floor.floors if floor and of_this else None
+    results_a, results_b = [one.result for one in a.passes], [one.result for one in b.passes]
+    judged = judge_metrics(results_a, results_b, a.runbook.metrics, floors, locked)
+    samples = () if locked else tuple(_paired(spec, a.good, b.good) for spec in a.runbook.samples)
+    return Comparison(
+        title=a.runbook.title,
+        a=_side(a),
+        b=_side(b),
+        differences=found,
+        locked=locked,
+        metrics=judged,
+        samples=tuple(one for one in samples if one.pairs or one.unread),
+        noise=_noise(floor, of_this=of_this, known=machine is not None),
+        rules=evaluate(rules, judged),
+    )
+
+
+def _locked(found: Sequence[Difference]) -> str:
+    blocking = [f"{one.key} {'is' if one.why == 'not known' else ''} {one.why}" for one in found if one.blocks]
+    words = [" ".join(one.split()) for one in blocking]
+    return "; ".join(words[:3]) + (f"; and {len(words) - 3} more" if len(words) > 3 else "")
+
+
+def _side(group: Group) -> Side:
+    good = group.good
+    results = [one.result for one in good]
+    return Side(
+        name=group.name,
+        passes=tuple(f"{one.run} {one.scope}" for one in good),
+        left_out=tuple(
+            (f"{one.run} {one.scope}", one.result.left_out or "incomplete")
+            for one in group.passes
+            if one not in good
+        ),
+        commit=", ".join(dict.fromkeys(one.commit for one in results if one.commit)),
+        gpu=", ".join(dict.fromkeys(one.gpu for one in results if one.gpu)),
+        rehearsal=any(one.result.rehearsal for one in group.passes),
+    )
+
+
+def _noise(floor: NoiseFloor | None, *, of_this: bool, known: bool) -> str:
+    if floor and of_this:
+        return f"noise floor of this machine from {floor.run}, {floor.passes} passes, {floor.measured[:10]}"
+    if floor:
+        return f"the noise floor from {floor.run} is of another machine or another definition: not used"
+    if not known:
+        return "no noise floor: the machine is not wholly known"
+    return "no noise floor is stored: run the schedule noise-floor, then omnitui noise-floor RUN"
+
+
+def _paired(spec: Samples, a: Sequence[Measured], b: Sequence[Measured]) -> Paired:
+    unread: list[str] = []
+    sides: list[list[Mapping[str, float]]] = [[], []]
+    for side, passes in zip(sides, (a, b), strict=True):
+        for one in passes:
+            if one.out is None:
+                unread.append(f"{one.run} {one.scope}: its output folder is not there")
+                continue
+            try:
+                side.append(by_sample(spec, one.out, _values(one)))
+            except ResultError as error:
+                unread.append(f"{one.run} {one.scope}: {error}")
+    return pair(spec, sides[0], sides[1], unread)
+
+
+def _values(one: Measured) -> dict[str, str]:
+    return {name: str(value) for name, value in one.known.get("variables", {}).items()}
+
+
+def measure_floor(name: str, a: Group, b: Group, measured: str) -> NoiseFloor:
+    """The noise floor that two series of one and the same thing show. Raises `NoFloor`."""
+    keys = [one.keys for one in (*a.good, *b.good)]
+    if len(a.good) < 2 or len(b.good) < 2:
+        raise NoFloor(
+            f"{name}: each side needs two complete, scored passes; there are {len(a.good)}, {len(b.good)}"
+        )
+    if any(one.result.rehearsal for one in (*a.good, *b.good)):
+        raise NoFloor(f"{name} is a rehearsal: stand-ins have no noise of this machine")
+    # A label is no subject: what is measured must be one and the same.
+    other = differences(keys[: len(a.good)], keys[len(a.good) :], roles_of(a.runbook))
+    wrong = [one.key for one in other if one.blocks or (one.kind == "subject" and one.key in _subjects(a.runbook))]
+    if wrong:
+        raise NoFloor(f"{name} tells no noise floor: {', '.join(wrong)} not the same for all of its passes")
+    machine = machine_of(keys[0])
+    if machine is None:
+        raise NoFloor(f"{name} tells no noise floor: the machine is not wholly known")
+    size = min(len(a.good), len(b.good))
+    floors: dict[str, Floor] = {}
+    for metric in a.runbook.metrics:
+        values = [one.result.metrics[metric.id] for one in (*a.good, *b.good) if metric.id in one.result.metrics]
+        if len(values) == len(keys) and (found := floor_of(values, size)):
+            floors[metric.id] = found
+    return NoiseFloor(machine["runbook"], machine, name, measured, len(keys), floors)
+
+
+def _subjects(runbook: Runbook) -> frozenset[str]:
+    """What tells which code is measured, not only under which label."""
+    return frozenset(f"told.{one.id}" for one in runbook.provenance if one.compare == "subject")

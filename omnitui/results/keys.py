@@ -1,0 +1,98 @@
+"""The provenance of a pass as flat keys, and what each key is to a comparison. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from omnitui.runbook.schema import Role, Runbook
+
+UNKNOWN = None
+"""The value of a key that nobody can tell: it equals nothing, not even another unknown one."""
+
+FIXED: Mapping[str, Role] = {
+    "runbook": "equal",
+    "definition": "equal",
+    "rehearsal": "equal",
+    "origin": "equal",
+    "edited": "equal",
+    "gpu.names": "equal",
+    "gpu.uuids": "equal",
+    "gpu.driver": "equal",
+    "host.cpu": "equal",
+    "host.cpus": "equal",
+    "containers": "equal",
+    "host.name": "told",
+    "host.kernel": "told",
+    "host.boot": "told",
+    "host.python": "told",
+    "omnitui": "told",
+    "packages": "told",
+    "runbook_sha256": "told",
+}
+"""Keys of every pass. A new boot is a new session: told, because it may change the noise."""
+
+
+def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
+    """The flat keys of a pass's provenance; the `[monitor]` table is no part of it."""
+    host, cards = known.get("host", {}), known.get("gpus", {})
+    no_card = cards.get("count") == 0
+    found: dict[str, str | None] = {
+        "runbook": known.get("runbook"),
+        "definition": known.get("definition_sha256"),
+        "runbook_sha256": known.get("runbook_sha256"),
+        "rehearsal": "yes" if known.get("rehearsal") else "no",
+        "origin": known.get("origin"),
+        "edited": _text(known["edited"]) if "edited" in known else UNKNOWN,
+        "omnitui": known.get("omnitui"),
+        "packages": _text(known["packages"]) if "packages" in known else UNKNOWN,
+        "containers": _text([_container(one) for one in known["containers"]]) if "containers" in known else "none",
+    }
+    for name in ("names", "uuids", "driver"):
+        found[f"gpu.{name}"] = "none" if no_card else _text(cards[name]) if name in cards else UNKNOWN
+    for name in ("name", "cpu", "cpus", "kernel", "boot", "python"):
+        found[f"host.{name}"] = _text(host[name]) if name in host else UNKNOWN
+    if known.get("origin", "run") != "run" and "containers" not in known:
+        found["containers"] = UNKNOWN
+    found |= {f"variable.{name}": str(value) for name, value in known.get("variables", {}).items()}
+    found |= {f"told.{name}": str(value) for name, value in known.get("told", {}).items()}
+    return found
+
+
+def roles_of(runbook: Runbook) -> dict[str, Role]:
+    """What each key is to a comparison of passes of this runbook."""
+    roles = dict(FIXED)
+    roles |= {f"variable.{name}": variable.compare for name, variable in runbook.variables.items()}
+    return roles | {f"told.{one.id}": one.compare for one in runbook.provenance}
+
+
+def commit_of(known: Mapping[str, Any]) -> str:
+    """The commit that a pass measured, as far as its provenance tells; empty when it does not."""
+    told, variables = known.get("told", {}), known.get("variables", {})
+    handed: dict[str, str] = {}
+    for values in known.get("handed", {}).values():
+        handed |= values
+    candidates = (told.get("commit"), handed.get("COMMIT_SHA"), variables.get("COMMIT_SHA"), handed.get("SHORT"))
+    return str(next((one for one in (*candidates, variables.get("COMMIT")) if one), ""))
+
+
+def gpu_of(known: Mapping[str, Any]) -> str:
+    """The model of the cards, in few words; empty when it is not known."""
+    cards = known.get("gpus", {})
+    if cards.get("count") == 0:
+        return "no GPU"
+    return ", ".join(dict.fromkeys(cards.get("names", ())))
+
+
+def _container(one: Mapping[str, Any]) -> dict[str, Any]:
+    # Its name, id and start say nothing about the numbers; where its folders lie on the host neither.
+    digests = sorted(one.get("digests", ())) or [one.get("image", "")]
+    return {"image": digests, "gpus": one.get("gpus", ()), "cpuset": one.get("cpuset", "")}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} = {_text(item)}" for key, item in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in value)
+    return str(value)

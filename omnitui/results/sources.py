@@ -1,0 +1,159 @@
+"""Where passes come from: runs, and results that were taken in. One view of both, for comparing and exporting."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from omnitui import store
+from omnitui.errors import OmniError, UsageError
+from omnitui.plan import lay_out
+from omnitui.results.keys import keys_of
+from omnitui.results.passes import PassResult, judged, read_pass, stored
+from omnitui.runbook.load import load
+from omnitui.runbook.narrow import narrow, of_run
+from omnitui.runbook.schema import Runbook
+from omnitui.store import RunFolder
+
+IMPORTS = "imports"
+IMPORT_FILE = "import.toml"
+
+
+class Measured(Struct, frozen=True):
+    """One pass, with what is known of how it was measured. `folder` is where that is stored."""
+
+    run: str
+    folder: Path
+    result: PassResult
+    known: Mapping[str, Any]
+
+    @property
+    def scope(self) -> str:
+        """`series/label`."""
+        return f"{self.result.series}/{self.result.label}"
+
+    @property
+    def keys(self) -> dict[str, str | None]:
+        """Its provenance as flat keys."""
+        rehearsal = {"rehearsal": True} if self.result.rehearsal else {}
+        return keys_of({**self.known, **rehearsal})
+
+    @property
+    def out(self) -> Path | None:
+        """Its output folder on this machine, or None when it is not there any more."""
+        path = Path(str(self.known.get("out_here", "")))
+        return path if path.is_absolute() and path.is_dir() else None
+
+
+class Source(Struct, frozen=True):
+    """A run or an import: its runbook as its variables make it, and its passes."""
+
+    name: str
+    title: str
+    runbook: Runbook
+    passes: tuple[Measured, ...]
+    path: Path
+    imported: bool = False
+
+
+class ImportRecord(Struct, frozen=True, kw_only=True):
+    """`import.toml` of results that were taken in."""
+
+    schema: int = 1
+    id: str
+    runbook: str
+    title: str
+    created: str
+    variables: Mapping[str, str] = {}
+    passes: tuple[str, ...] = ()
+
+
+def imports() -> list[Path]:
+    """The folders of all imports, newest first."""
+    folder = store.home() / IMPORTS
+    try:
+        return sorted((one for one in folder.iterdir() if (one / IMPORT_FILE).is_file()), reverse=True)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def find(name: str | None) -> Source:
+    """The run or import with this id, or a unique beginning of it. Raises `UsageError`."""
+    taken_in = [one for one in imports() if name and one.name.startswith(name)]
+    exact = [one for one in taken_in if one.name == name]
+    if exact or (len(taken_in) == 1 and not any(run.name.startswith(name or "") for run in store.runs())):
+        return of_import((exact or taken_in)[0])
+    return of_folder(store.find(name))
+
+
+def of_folder(run: RunFolder) -> Source:
+    """A run's passes in schedule order."""
+    state = store.read(run)
+    runbook = of_run(run.runbook, state.variables)
+    passes = tuple(
+        Measured(state.run, folder, one, provenance_in(folder))
+        for one in stored(run, state, runbook)
+        for folder in (run.pass_folder(f"{one.series}/{one.label}"),)
+    )
+    return Source(state.run, state.title, runbook, passes, run.path)
+
+
+def of_import(folder: Path) -> Source:
+    """The passes of results that were taken in. Raises `OmniError`."""
+    try:
+        record = msgspec.toml.decode((folder / IMPORT_FILE).read_bytes(), type=ImportRecord)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise OmniError(f"{folder / IMPORT_FILE} cannot be read: {error}") from error
+    runbook = narrow(load(folder / "runbook"), record.variables)
+    run = RunFolder(folder)
+    passes = tuple(measured_in(run.pass_folder(scope), record.id) for scope in record.passes)
+    return Source(record.id, record.title, runbook, passes, folder, imported=True)
+
+
+def measured_in(folder: Path, run: str) -> Measured:
+    """The pass in a folder, from its small files alone; one that cannot be read is there as incomplete."""
+    try:
+        result = read_pass(folder)
+    except (OSError, msgspec.MsgspecError) as error:
+        result = PassResult(folder.parent.name, folder.name, True, False, {}, (f"metrics.json: {error}",))
+        return Measured(run, folder, result, {})
+    return Measured(run, folder, standing(folder, result), provenance_in(folder))
+
+
+def standing(folder: Path, result: PassResult) -> PassResult:
+    """The stored pass as it stands now: with its marks, and incomplete while a step of it is not done."""
+    if folder.name != result.label:
+        aside = (*result.reasons, "moved aside: the pass was begun again")
+        return msgspec.structs.replace(result, complete=False, reasons=aside)
+    if result.origin != "run":
+        return result
+    found = store.read_standing(folder)
+    if found is None:
+        return _from_state(folder, result)
+    return judged(result, found, result.steps)
+
+
+def _from_state(folder: Path, result: PassResult) -> PassResult:
+    """For passes without the small file: what the run's state says."""
+    run = RunFolder(folder.parents[2])
+    try:
+        state = store.read(run)
+        plan = lay_out(of_run(run.runbook, state.variables), state.schedule)
+    except OmniError as error:
+        return msgspec.structs.replace(result, complete=False, reasons=(*result.reasons, f"its run: {error}"))
+    scope = f"{result.series}/{result.label}"
+    steps = tuple(one.step.id for one in plan if one.scope == scope)
+    return judged(result, store.standing_of(state, scope), steps)
+
+
+def provenance_in(folder: Path) -> dict[str, Any]:
+    """What is stored of how a pass was measured; empty when it cannot be read, and so not known."""
+    try:
+        return tomllib.loads((folder / "provenance.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,164 @@
+"""A comparison as text, Markdown, CSV or JSON: what differs first, then the numbers, then what they are worth."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+import msgspec
+
+from omnitui.results.judging.compare import Comparison, Side
+from omnitui.results.judging.lock import Difference
+from omnitui.results.judging.paired import Paired
+from omnitui.results.judging.verdicts import Judged
+from omnitui.results.table import REHEARSAL, Format, columns, number
+
+SIGNS = {"better": "▲", "worse": "▼", "no difference shown": "=", "cannot be compared": "✘", "described": " "}
+_KINDS = {
+    "blocks": "✘ no verdict",
+    "despite": "! waved through",
+    "subject": "● compared",
+    "told": "· told",
+}
+HEAD = ["metric", "unit", "A mean", "A sd", "n", "B mean", "B sd", "n", "B − A", "rel.", "p", "verdict"]
+_LONG = 60
+
+
+def render(found: Comparison, form: Format) -> str:
+    """The comparison in the format that was asked for."""
+    if form == "json":
+        return msgspec.json.format(msgspec.json.encode(as_data(found)), indent=2).decode()
+    if form == "csv":
+        return _csv(found)
+    md = form == "md"
+    parts = [_head(found, md=md), _differences(found, md=md), _metrics(found, md=md), _reasons(found, md=md)]
+    parts += [_samples(found.samples, md=md), _rules(found, md=md)]
+    return "\n\n".join(filter(None, parts))
+
+
+def as_data(found: Comparison) -> dict[str, object]:
+    """Everything, for JSON."""
+    body: dict[str, object] = msgspec.to_builtins(found)
+    return {**body, "accepted": found.accepted}
+
+
+def _head(found: Comparison, *, md: bool) -> str:
+    lines = [f"# {found.title}" if md else found.title]
+    lines += [f"A  {_side(found.a)}", f"B  {_side(found.b)}"]
+    for side, name in ((found.a, "A"), (found.b, "B")):
+        lines += [f"{name}: {which} is left out: {reason}" for which, reason in side.left_out]
+    rehearsed = [REHEARSAL] if found.a.rehearsal or found.b.rehearsal else []
+    return ("\n\n" if md else "\n").join([*rehearsed, *lines])
+
+
+def _side(side: Side) -> str:
+    facts = [f"commit {side.commit}" if side.commit else "", side.gpu]
+    count = f"{len(side.passes)} pass{'' if len(side.passes) == 1 else 'es'}"
+    return ", ".join(filter(None, [f"{side.name}: {count}", *facts]))
+
+
+def _differences(found: Comparison, *, md: bool) -> str:
+    if not found.differences:
+        return "Provenance: nothing differs." if found.a.passes and found.b.passes else ""
+    rows = [[_KINDS[one.kind], one.key, _values(one.a), _values(one.b), one.why] for one in found.differences]
+    head = ["", "what differs", "A", "B", "why"]
+    return columns(head, rows, md=md)
+
+
+def _values(values: Sequence[str | None]) -> str:
+    told = ["not known" if value is None else value or "(empty)" for value in values]
+    return " | ".join(one if len(one) <= _LONG else f"{one[: _LONG - 1]}…" for one in told)
+
+
+def despites(found: Sequence[Difference]) -> str:
+    """The keys that were waved through, for a line under every verdict."""
+    waved = [one.key for one in found if one.kind == "despite"]
+    return f"Compared despite: {', '.join(waved)}." if waved else ""
+
+
+def _metrics(found: Comparison, *, md: bool) -> str:
+    return columns(HEAD, [_cells(one) for one in found.metrics], md=md, right=range(2, 11))
+
+
+def _cells(one: Judged) -> list[str]:
+    arrow = {"higher": "↑", "lower": "↓"}.get(one.direction, "")
+    return [
+        f"{one.metric} {arrow}{' *' if one.primary else ''}".strip(),
+        one.unit,
+        *(number(one.a.mean), number(one.a.stdev), str(len(one.a.values))),
+        *(number(one.b.mean), number(one.b.stdev), str(len(one.b.values))),
+        "–" if one.difference is None else f"{one.difference:+.4g}",
+        percent(one.relative),
+        "–" if one.p is None else f"{one.p:.2g}",
+        f"{SIGNS[one.verdict]} {one.verdict}".strip(),
+    ]
+
+
+def percent(share: float | None) -> str:
+    """A share as per cent; a missing one is a dash."""
+    return "–" if share is None else f"{share:+.2%}"
+
+
+def reason_of(one: Judged) -> str:
+    """Why a primary metric has its verdict, what would decide, and what may explain it."""
+    parts = [f"{one.metric}: {one.verdict}: {one.reason}"]
+    if one.floor is not None:
+        parts.append(f"noise floor ±{number(one.floor)} {one.unit}".rstrip())
+    if one.more:
+        parts.append(f"{one.more} more pass{'es' * (one.more > 1)} of each could bring p to 0.05 or below")
+    if one.guards:
+        told = ", ".join(f"{g.metric} {percent(g.relative)}{' (ranges apart)' * g.moved}" for g in one.guards)
+        parts.append(f"beside it: {told}")
+    return "; ".join(parts)
+
+
+def _reasons(found: Comparison, *, md: bool) -> str:
+    lines = [f"Cannot be compared: {found.locked}."] if found.locked else []
+    lines += filter(None, [despites(found.differences)])
+    lines += [reason_of(one) for one in found.metrics if one.primary and not found.locked]
+    lines.append("* primary: only these have a verdict. The others describe: of twenty, two differ by chance.")
+    lines.append(found.noise)
+    return "\n".join(f"- {line}" if md else line for line in lines)
+
+
+def _samples(found: Sequence[Paired], *, md: bool) -> str:
+    if not found:
+        return ""
+    head = ["sample by sample", "unit", "pairs", "B lower", "equal", "B higher", "median B − A", "sign p"]
+    rows = [
+        [
+            *(one.id, one.unit, str(one.pairs), str(one.lower), str(one.equal), str(one.higher)),
+            *("–" if value is None else f"{value:+.3g}" for value in (one.median,)),
+            "–" if one.p is None else f"{one.p:.2g}",
+        ]
+        for one in found
+    ]
+    notes = [
+        f"{one.id}: only in A {one.only_a}, only in B {one.only_b}" for one in found if one.only_a or one.only_b
+    ]
+    notes += [f"{one.id}: {reason}" for one in found for reason in one.unread[:3]]
+    notes.append("Descriptive: the samples of one pass share its server and its moment.")
+    table = columns(head, rows, md=md, right=range(2, 8))
+    return "\n".join([table, *([""] if md else []), *(f"- {note}" if md else note for note in notes)])
+
+
+def _rules(found: Comparison, *, md: bool) -> str:
+    rows = [["✔" if one.met else "✘", one.metric, one.rule, one.reason] for one in found.rules]
+    return columns(["", "rule", "", "B"], rows, md=md) if rows else ""
+
+
+def _csv(found: Comparison) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    head = ["metric", "unit", "direction", "primary", "verdict", "reason", "difference", "relative", "p"]
+    for side in "ab":
+        head += [f"{side}_{name}" for name in ("mean", "stdev", "min", "max", "n", "values")]
+    writer.writerow([*head, "noise_floor", "locked", "despite"])
+    waved = " ".join(one.key for one in found.differences if one.kind == "despite")
+    for one in found.metrics:
+        cells = [one.metric, one.unit, one.direction, str(one.primary).lower(), one.verdict, one.reason]
+        cells += [one.difference, one.relative, one.p]  # type: ignore[list-item]
+        for row in (one.a, one.b):
+            cells += [row.mean, row.stdev, row.minimum, row.maximum, len(row.values)]  # type: ignore[list-item]
+            cells.append(" ".join(map(str, row.values)))
+        writer.writerow([*cells, one.floor, found.locked, waved])
+    return out.getvalue().rstrip("\n")
