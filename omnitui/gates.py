@@ -122,20 +122,17 @@ class WorkloadReading(Struct, frozen=True):
     unique: int | None = None
     wrong: tuple[str, ...] = ()
     """Everything that keeps it from being complete, in words."""
+    done: int | None = None
+    """How many samples have a result; None when that could not be read."""
     failed: int = 0
     skipped: int = 0
     ids: Mapping[str, tuple[str, ...]] = {}
     """The samples concerned: `failed`, `skipped`, `twice`, `no audio`."""
 
     @property
-    def done(self) -> int | None:
-        """How many samples have a result; None when that could not be read."""
-        return None if self.rows is None else max(0, self.rows - self.failed - self.skipped)
-
-    @property
     def missing(self) -> int | None:
-        """How many samples were asked for and are not there; None when that could not be read."""
-        return None if self.unique is None else max(0, self.expected - self.unique)
+        """How many samples were asked for and are nowhere; None when that could not be read."""
+        return None if self.done is None else max(0, self.expected - self.done - self.failed - self.skipped)
 
 
 class CoverageReading(Struct, frozen=True):

@@ -48,9 +48,12 @@ def _workload(
         wrong += _counts(rows, ids, expected, workload.key)
         named = [str(one) for one in ids if one is not None]
         concerned["twice"] = tuple(one for one, count in Counter(named).items() if count > 1)
-        done, unique = len(rows), len(set(map(str, ids)))
+        count, unique = len(rows), len(set(map(str, ids)))
     else:
-        done = unique = _told(workload.count, data, wrong)
+        before = len(wrong)
+        count = unique = _told(workload.count, data, wrong)
+        if count != expected and len(wrong) == before:
+            wrong.append(f"{count} of {expected} samples")
     lost = {"failed": 0, "skipped": 0}
     for what, path in (("failed", workload.failed), ("skipped", workload.skipped)):
         if path:
@@ -61,7 +64,9 @@ def _workload(
         audio[workload.id] = checked = check_audio(files)
         concerned["no audio"] = _audio(checked, files, named, expected, wrong)
     ids_of = {what: found for what, found in concerned.items() if found}
-    return WorkloadReading(workload.id, expected, done, unique, tuple(wrong), **lost, ids=ids_of)
+    # A list has the lost ones in it; a number tells how many are done.
+    done = max(0, unique - lost["failed"] - lost["skipped"]) if workload.rows else count
+    return WorkloadReading(workload.id, expected, count, unique, tuple(wrong), done, **lost, ids=ids_of)
 
 
 def _audio(
@@ -79,7 +84,7 @@ def _audio(
 
 def told(reading: WorkloadReading) -> str:
     """How many samples were asked for, done, failed, skipped and are missing, with the ids, in one line."""
-    if reading.rows is None:
+    if reading.done is None:
         return f"asked {reading.expected}, done unknown"
     parts = [f"asked {reading.expected}", f"done {reading.done}", f"failed {reading.failed}"]
     parts += [f"skipped {reading.skipped}", f"missing {reading.missing}"]

@@ -79,6 +79,8 @@ def gpu_of(known: Mapping[str, Any]) -> str:
     cards = known.get("gpus", {})
     if cards.get("count") == 0:
         return "no GPU"
+    if not cards and (said := str(known.get("told", {}).get("gpu", ""))):
+        return said.partition(",")[0]
     return ", ".join(dict.fromkeys(cards.get("names", ())))
 
 

@@ -128,6 +128,8 @@ def told(runbook: Runbook, out: Path, values: Mapping[str, str]) -> dict[str, st
 def _one(known: Known, out: Path, values: Mapping[str, str]) -> str | None:
     if known.value:
         return expand(known.value, values)
+    if known.from_step:
+        return values.get(known.from_step)
     file = out / expand(known.file, values)
     if known.path:
         value = search(known.path, read_json(file))

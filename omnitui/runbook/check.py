@@ -198,8 +198,8 @@ def _results(runbook: Runbook) -> Iterator[Problem]:
         for guard in metric.guards:
             yield from _known(f"metrics.{metric.id}.guards", guard, {one.id for one in runbook.metrics}, "metric")
     for one in runbook.provenance:
-        if bool(one.file) == bool(one.value):
-            yield f"provenance.{one.id}", "needs file or value, and not both"
+        if sum(map(bool, (one.file, one.value, one.from_step))) != 1:
+            yield f"provenance.{one.id}", "needs one of file, value and from_step"
     paths = [(f"workloads.{w.id}.rows", w.rows or w.count or "@") for w in runbook.workloads]
     paths += [(f"workloads.{w.id}.checks", check.path) for w in runbook.workloads for check in w.checks]
     paths += [(f"workloads.{w.id}", path) for w in runbook.workloads for path in (w.failed, w.skipped) if path]

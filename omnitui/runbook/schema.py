@@ -356,6 +356,8 @@ class Known(Part, kw_only=True, frozen=True):
     path: str = ""
     value: str = ""
     """Instead of a file: a string that may name variables."""
+    from_step: str = ""
+    """Instead of a file: the name of what a step has handed on."""
     compare: Role = "equal"
 
 

@@ -83,7 +83,7 @@ def test_a_whole_run_told_in_every_way(desk: Desk) -> None:
     assert wer.keys() >= {"metric", "unit", "direction", "mean", "stdev", "values", "passes"}
     assert (wer["mean"], wer["stdev"], wer["values"]) == (0.25, 0.0, [0.25, 0.25])
     rows = list(csv.DictReader(io.StringIO(desk.omnitui("results", "--format", "csv").out)))
-    assert [row["metric"] for row in rows] == ["latency", "wer"]
+    assert [row["metric"] for row in rows] == ["latency", "wer", "audio.files", "audio.empty_or_nan"]
     assert "| wer" in desk.omnitui("results", "--format", "md").out
 
     # Nothing is left to do, and nothing is done.

@@ -15,7 +15,7 @@ def sample(connection: http.client.HTTPConnection, number: int) -> dict[str, obj
     begun = time.monotonic()
     connection.request("GET", "/v1/models")
     connection.getresponse().read()
-    with wave.open(str(OUT / "wavs" / f"{number:03}.wav"), "wb") as file:
+    with wave.open(str(OUT / "wavs" / f"s{number}.wav"), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(16000)
