@@ -21,9 +21,9 @@ def results(told: Told) -> Path:
     return sandbox.of_run(told.run).root / "data" / "omni-bench" / "results"
 
 
-@pytest.mark.parametrize("where", ["docker", "local"])
-def test_the_page_ends_green_with_its_ci_stages(rehearse: Rehearse, where: str) -> None:
-    told = rehearse(RUNBOOK, "--schedule", "short", "--set", "PARTS=measure,ci", "--set", f"WHERE={where}")
+@pytest.mark.parametrize(("where", "schedule"), [("docker", "one-commit"), ("local", "short")])
+def test_the_page_ends_green_with_its_ci_stages(rehearse: Rehearse, where: str, schedule: str) -> None:
+    told = rehearse(RUNBOOK, "--schedule", schedule, "--set", "PARTS=measure,ci", "--set", f"WHERE={where}")
     assert told.code == 0, told.out
     assert told.run is not None
     state = store.read(told.run)
@@ -31,27 +31,18 @@ def test_the_page_ends_green_with_its_ci_stages(rehearse: Rehearse, where: str) 
     if where == "docker":
         codes = sorted(results(told).glob("*/ci/run1/*.rc"))
         assert [code.read_text() for code in codes] == ["0\n"] * 10
-        assert {one.name for one in results(told).glob("*/run*")} == {"run0", "run1"}
+        assert {one.name for one in results(told).glob("*/run*")} == {"run0", "run1", "run2", "run3"}
+        assert "3 scored passes averaged (run1, run2, run3)" in told.out
 
 
 def test_every_pass_of_two_commits_measures_its_own(rehearse: Rehearse) -> None:
-    order = "a/run0,b/run0,a/run1,b/run1"
-    told = rehearse(
-        RUNBOOK,
-        "--schedule",
-        "two-commits",
-        "--order",
-        order,
-        "--set",
-        "COMMIT_B=origin/main~1",
-        "--set",
-        "SEED=0",
-    )
+    commit_b = ("--set", "COMMIT_B=origin/main~1")
+    told = rehearse(RUNBOOK, "--schedule", "two-commits", *commit_b, "--set", "SEED=0")
     assert told.code == 0, told.out
     assert told.run is not None
     handed = store.read(told.run).handed
     assert handed["a/_"]["COMMIT_SHA"] != handed["b/_"]["COMMIT_SHA"]
-    for scope in order.split(","):
+    for scope in store.read(told.run).schedule:
         series, _, label = scope.partition("/")
         own = handed[f"{series}/_"]
         found = results(told) / f"{own['SHORT']}-{series}" / label / "commit.txt"
@@ -65,11 +56,25 @@ def test_a_scored_run_needs_a_compile_cache_that_its_code_filled(rehearse: Rehea
     assert "run0 comes first" in told.out
 
 
-def test_a_client_that_was_cut_off_begins_its_pass_again(rehearse: Rehearse) -> None:
-    told = rehearse(RUNBOOK, "--schedule", "short", "--fault", "client-cut")
+@pytest.mark.parametrize(
+    ("fault", "step", "reason"),
+    [
+        ("client-cut", "videoamme-client", "exit status 137"),
+        ("memory-kept", "videoamme-stop", "GPU_FREE: GPU0"),
+        ("server-dies", "videoamme-server", "READY: the server ended while starting"),
+    ],
+)
+def test_a_pass_that_was_cut_off_busy_or_not_ready_begins_again_and_keeps_what_was_there(
+    rehearse: Rehearse, fault: str, step: str, reason: str
+) -> None:
+    told = rehearse(RUNBOOK, "--schedule", "short", "--fault", fault)
     assert told.code == 1
     assert told.run is not None
-    assert isinstance(store.read(told.run).step("main/run0/videoamme-client").status, Failed)
+    status = store.read(told.run).step(f"main/run0/{step}").status
+    assert isinstance(status, Failed)
+    assert reason in status.reason
+    before = {path.name: path.read_bytes() for path in results(told).glob("*/run0/*.txt")}
     again = rehearse("--resume", told.run.name, "--fault", "none")
     assert again.code == 0, again.out
     assert {one.name for one in results(told).glob("*/run*")} == {"run0", "run0-incomplete", "run1"}
+    assert before == {path.name: path.read_bytes() for path in results(told).glob("*/run0-incomplete/*.txt")}
