@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 from omnitui import store, supervise
 from omnitui.errors import Blocked, JobError, UsageError
@@ -22,9 +23,13 @@ from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Command, ContainerUp, Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, resolved
 from omnitui.store import RunFolder
-from omnitui.values import port_of
+from omnitui.values import port_of, spec_of
 
 NONE = "none"
+_WITH_JOBS = 2 << 20
+"""Bytes: enough for the jobs of a setup, too little for the speech of a pass."""
+_ALONE = 12 << 10
+"""Bytes: room for what a pass notes of itself and for the beginning of a log."""
 
 
 def begin(
@@ -47,7 +52,7 @@ def set_fault(run: RunFolder, fault: str) -> None:
     before = (state / "fault").read_text() if (state / "fault").exists() else NONE
     (state / "fault").write_text("" if fault == NONE else fault)
     minicpmo_inputs.write(sandbox.of_run(run).root, fault)
-    (state / "full-disk").write_text(_output_folder(run) if fault == "disk-full" else "")
+    (state / "full-disk").write_text(_full_disk(run) if fault == "disk-full" else "")
     if before == "reboot" and fault != before:
         # The host is up again, and somebody has started the container.
         (state / "start-again").touch()
@@ -59,14 +64,28 @@ def _known(fault: str) -> None:
         raise UsageError(f"no fault {fault!r}; {f'did you mean {near[0]}?' if near else ', '.join(FAULTS)}")
 
 
-def _output_folder(run: RunFolder) -> str:
-    """The folder of the host below which the passes leave their output, as far as it is known beforehand."""
+def _full_disk(run: RunFolder) -> str:
+    """How many bytes the disk has that is full soon, and where it is mounted."""
     runbook, known = _known_values(run)
+    folder = _output_folder(runbook, known)
+    jobs = spec_of(runbook, runbook.passes.place, known).jobs
+    # Jobs of the setup need room where they share the disk; without them it is full before the first result.
+    size = _ALONE if jobs and not Path(jobs).is_relative_to(folder) else _WITH_JOBS
+    return f"{size} {_on_host(runbook, known, folder)}"
+
+
+def _output_folder(runbook: Runbook, known: Mapping[str, str]) -> str:
+    """The folder below which the passes leave their output, as their place knows it and as far as it is known."""
     fixed = expand(runbook.passes.out, {**known, "SERIES": "${SERIES}", "PASS": "${PASS}"}).partition("$")[0]
-    folder = fixed.rpartition("/")[0]
+    return fixed.rpartition("/")[0]
+
+
+def _on_host(runbook: Runbook, known: Mapping[str, str], folder: str) -> str:
     for inside, outside in _mounts(runbook):
-        if folder == inside or folder.startswith(f"{inside}/"):
-            return expand(outside, known) + folder.removeprefix(inside)
+        # What a step has yet to hand on is not known; a stand-in's mount is one folder under both names.
+        host = expand(outside, known)
+        if "$" not in host and (folder == inside or folder.startswith(f"{inside}/")):
+            return host + folder.removeprefix(inside)
     return folder
 
 

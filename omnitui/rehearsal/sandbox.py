@@ -21,8 +21,6 @@ from omnitui.store import RunFolder
 
 _SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "nix", "gnu")
 _KEPT = ("TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE", "COLUMNS", "LINES", PATIENCE)
-_FULL_DISK = 2 << 20
-"""Bytes of the disk that is full soon: enough for the jobs of a setup, too little for the speech of a pass."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +139,10 @@ def _own_paths() -> list[Path]:
 
 def _full_disk(sandbox: Sandbox) -> list[str]:
     try:
-        small = (sandbox.state / "full-disk").read_text().strip()
+        size, _, small = (sandbox.state / "full-disk").read_text().strip().partition(" ")
     except OSError:
         return []
-    return ["--size", str(_FULL_DISK), "--tmpfs", small] if small else []
+    return ["--size", size, "--tmpfs", small] if small else []
 
 
 def environment(sandbox: Sandbox, secrets: Iterable[str], more: Mapping[str, str]) -> dict[str, str]:

@@ -69,6 +69,8 @@ FAULTS = [
     ("skipped-samples", "qwen3", "main/1/qwen3-en", "gave 1085, 1088 instead of 1088, 1088"),
     ("skipped-samples", "moss_td", "main/1/movies800times", "exit status 1; CLIENT_OK not printed"),
     ("client-cut", "qwen3", "main/1/qwen3-en", "exit status 137"),
+    ("wrong-commit", "qwen3", "main/_/build", "printed WRONG_COMMIT"),
+    ("disk-full", "qwen3", "main/1/qwen3-en", "exit status 1"),
     ("venv-stale", "qwen3", "main/_/build", "Verified <N> exact dependency pins not printed"),
 ]
 

@@ -352,3 +352,13 @@ def test_a_venv_is_that_of_commit_and_image(checkout: Path, run: Run) -> None:
     assert run("built_for_commit.sh", COMMIT_SHA="0" * 40, IMAGE="image").returncode == 1
     (checkout / "file").write_text("changed\n")
     assert last(run("built_for_commit.sh", COMMIT_SHA=sha, IMAGE="image")) == "CHECKOUT_CHANGED"
+
+
+def test_another_commit_than_the_one_asked_for_is_told(checkout: Path, run: Run) -> None:
+    sha = git(checkout, "rev-parse", "HEAD")
+    assert run("at_commit.sh", COMMIT_SHA=sha).returncode == 0
+    done = run("at_commit.sh", COMMIT_SHA="0" * 40)
+    assert (done.returncode, done.stdout) == (
+        1,
+        f"the checkout stands at {sha}, not at {'0' * 40}\nWRONG_COMMIT\n",
+    )
