@@ -1,6 +1,7 @@
 """The app: themes, screens and what leads from one to the other. What is done on a screen lives there."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -10,9 +11,12 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from omnitui import config
+from omnitui.config import Config
+from omnitui.ui import terminal_voice
 from omnitui.ui.drawing import tight
 from omnitui.ui.leaving import leave_on_signals
-from omnitui.ui.messages import AssetsChosen, RunbookChosen, RunChosen, RunMade
+from omnitui.ui.messages import AssetsChosen, NoticeHeard, RunbookChosen, RunChosen, RunMade, TitleChanged
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
 
@@ -38,15 +42,19 @@ class OmniApp(App[int]):
         Binding("q", "quit", "quit", tooltip="Leave the app; runs go on without it"),
     ]
 
-    def __init__(self, run: HasPath | None = None, runbook: str | None = None) -> None:
+    def __init__(
+        self, run: HasPath | None = None, runbook: str | None = None, config: Config | None = None
+    ) -> None:
         super().__init__()
+        self._config = config or Config()
+        self._window_title = ""
         # Log output is the only thing that moves.
         self.animation_level = "none"
         self._run_first = run
         self._runbook_first = runbook
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
-        self.theme = DARK.name
+        self.theme = {"dark": DARK, "light": LIGHT}[self._config.theme].name
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, tight(renderable))
@@ -81,6 +89,27 @@ class OmniApp(App[int]):
     def on_run_made(self, message: RunMade) -> None:
         """Put the Run screen in the place of the New run screen."""
         self.switch_screen(_run_screen(message))
+
+    # -- the terminal itself -----------------------------------------------------------------------------------
+
+    def write_to_terminal(self, text: str) -> None:
+        """Write control strings behind what is being drawn."""
+        if self._driver is not None:
+            self._driver.write(text)
+
+    def on_notice_heard(self, message: NoticeHeard) -> None:
+        """Ring, and show it on the desktop, as the config says."""
+        told = terminal_voice.BELL if self._config.bell else ""
+        if self._config.osc and terminal_voice.understands(os.environ):
+            told += terminal_voice.notification(message.text, os.environ)
+        if told:
+            self.write_to_terminal(told)
+
+    def on_title_changed(self, message: TitleChanged) -> None:
+        """Set the window's title."""
+        if message.title != self._window_title and self._config.osc and terminal_voice.understands(os.environ):
+            self._window_title = message.title
+            self.write_to_terminal(terminal_voice.title(message.title))
 
     def action_toggle_theme(self) -> None:
         """Dark or light."""
@@ -122,7 +151,19 @@ def open_app(run: HasPath | None = None, runbook: str | None = None) -> int:
     # They would fix the size that Textual sees.
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
-    leave_on_signals()
-    app = OmniApp(run, runbook)
-    app.run()
+    chosen = config.read()
+    titled = chosen.osc and terminal_voice.understands(os.environ) and sys.stderr.isatty()
+    leave_on_signals(terminal_voice.POP_TITLE if titled else "")
+    app = OmniApp(run, runbook, chosen)
+    _write_title(terminal_voice.PUSH_TITLE * titled)
+    try:
+        app.run()
+    finally:
+        _write_title(terminal_voice.POP_TITLE * titled)
     return app.return_code or 0
+
+
+def _write_title(text: str) -> None:
+    # Textual writes to stderr as well.
+    sys.stderr.write(text)
+    sys.stderr.flush()

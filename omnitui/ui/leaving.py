@@ -23,35 +23,38 @@ RESTORE = (
 _PATIENCE_S = 1.0
 
 
-def leave_on_signals() -> None:
-    """From now on SIGHUP, SIGTERM and SIGINT restore the terminal and end this process at once."""
+def leave_on_signals(also: str = "") -> None:
+    """From now on SIGHUP, SIGTERM and SIGINT restore the terminal and end this process at once.
+
+    `also` is written behind the restoration.
+    """
     with suppress(OSError, ValueError, termios.error):
         attributes = termios.tcgetattr(0)
-        leave = _leaver(attributes)
+        leave = _leaver(attributes, also)
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, leave)
         return
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leaver(None))
+        signal.signal(number, _leaver(None, also))
 
 
-def _leaver(attributes: list[Any] | None) -> Callable[[int, FrameType | None], None]:
+def _leaver(attributes: list[Any] | None, also: str) -> Callable[[int, FrameType | None], None]:
     def leave(number: int, _frame: FrameType | None) -> None:
         # A terminal that is stuck, not gone, would block the write for ever.
         end = threading.Timer(_PATIENCE_S, os._exit, (128 + number,))
         end.daemon = True
         end.start()
         with suppress(OSError, ValueError, termios.error):
-            _restore(sys.__stderr__.fileno() if sys.__stderr__ else 2, attributes)
+            _restore(sys.__stderr__.fileno() if sys.__stderr__ else 2, attributes, also)
         os._exit(128 + number)
 
     return leave
 
 
-def _restore(screen: int, attributes: list[Any] | None) -> None:
+def _restore(screen: int, attributes: list[Any] | None, also: str) -> None:
     terminal = os.dup(screen)
     # Textual's writer thread may be at work: what it still writes must not follow the restoration.
     os.dup2(os.open(os.devnull, os.O_WRONLY), screen)
-    os.write(terminal, RESTORE)
+    os.write(terminal, RESTORE + also.encode())
     if attributes is not None:
         termios.tcsetattr(0, termios.TCSANOW, attributes)

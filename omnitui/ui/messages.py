@@ -89,3 +89,17 @@ class RunChosen(Message):
 @dataclass
 class RunMade(RunChosen):
     """A run was made on the New run screen, which its Run screen replaces."""
+
+
+@dataclass
+class NoticeHeard(Message):
+    """The operator is to be told something through the terminal, wherever they look."""
+
+    text: str
+
+
+@dataclass
+class TitleChanged(Message):
+    """The window's title is to be another one."""
+
+    title: str

@@ -7,11 +7,14 @@ from msgspec import Struct
 from textual.message import Message
 
 from omnitui.errors import OmniError
+from omnitui.notices import Notice
 from omnitui.plan import Resume
+from omnitui.progress import Progress
 from omnitui.samples import Line
 from omnitui.sampling import Watched
 from omnitui.snapshot import Snapshot
 from omnitui.ui.timeline_texts import Window
+from omnitui.verdicts import Gates
 
 
 @dataclass
@@ -62,3 +65,19 @@ class PlansRead(Message):
 
     plans: Plans
     one: bool
+
+
+@dataclass
+class JournalRead(Message):
+    """The journal has gone on: the gates' history, and what the operator is to be told."""
+
+    gates: Gates
+    notices: tuple[Notice, ...]
+
+
+@dataclass
+class ProgressRead(Message):
+    """The running step is so far by now; without a step none is running."""
+
+    step_id: str
+    progress: Progress | None

@@ -71,11 +71,28 @@ def checklist_rows(
 ) -> tuple[Row, ...]:
     """The lines of the checklist; a group's steps follow it when it is open."""
     rows: list[Row] = []
+    marked: set[str] = set()
     for group in groups:
         rows.append(_group_row(snapshot, group, is_open=opened[group.key]))
+        scope = group.steps[0].scope
+        if scope not in marked:
+            marked.add(scope)
+            rows += _mark_rows(snapshot, scope)
         if opened[group.key]:
             rows += [_step_row(snapshot, planned, now) for planned in group.steps]
     return tuple(rows)
+
+
+def _mark_rows(snapshot: Snapshot, scope: str) -> Iterator[Row]:
+    """Why a pass will not be averaged, below its first chapter: also while that is closed."""
+    for mark in marks_of(snapshot, scope):
+        yield Row("", (Cell("  ! ", "warn"), Cell(f"not averaged: {mark}", "warn")))
+
+
+def marks_of(snapshot: Snapshot, scope: str) -> tuple[str, ...]:
+    """Why the numbers of a pass must not be averaged, if so."""
+    record = snapshot.state.passes.get(scope)
+    return record.marks if record else ()
 
 
 def _group_row(snapshot: Snapshot, group: Group, *, is_open: bool) -> Row:
@@ -183,10 +200,8 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
         # What was read of a step that begins again is of its past.
         shown = [] if isinstance(status, Waiting) else [one for one in snapshot.gates if one.about == planned.id]
         over = is_done(status) and planned.id not in serving
-        polled = {word_of(gate) for gate in planned.step.gates if not isinstance(gate, Output)}
         for gate in shown:
-            ends = gate.ends or not (isinstance(planned.step, Serve) or gate.word in polled)
-            chip = _chip(gate, now if not ends else gate.at, alive=snapshot.holder is not None)
+            chip = _chip(gate, gate.at if stays_fresh(planned, gate) else now, alive=snapshot.holder is not None)
             (done if over else rest).append(chip)
         if not shown:
             words = gate_words(snapshot.runbook, planned.step)
@@ -194,13 +209,19 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
     return (*done[-_DONE_SHOWN:], *rest)
 
 
+def stays_fresh(planned: PlannedStep, gate: Shown) -> bool:
+    """Whether a reading does not grow stale: its step has ended, or it is read only when there is output."""
+    polled = {word_of(one) for one in planned.step.gates if not isinstance(one, Output)}
+    return gate.ends or not (isinstance(planned.step, Serve) or gate.word in polled)
+
+
 def _unread(words: tuple[str, ...], status: Status) -> Iterator[Chip]:
     for word in words:
-        sign = GATES[_kind(word, status)]
+        sign = GATES[kind_unread(word, status)]
         yield Chip((Cell(f"{sign.symbol} ", sign.tone), Cell(word[:24], "muted")))
 
 
-def _kind(word: str, status: Status) -> str:
+def kind_unread(word: str, status: Status) -> str:
     """Of a gate without a reading: green only with evidence; what a step was done without is moot."""
     if not isinstance(status, Passed):
         return "moot" if is_done(status) else "to come"

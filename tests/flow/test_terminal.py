@@ -164,6 +164,7 @@ def test_a_signal_restores_the_terminal_and_the_run_goes_on(terminal: Terminal, 
 
     until(terminal.ended, about="the app")
     assert {mode: terminal.last(mode) for mode in MODES} == MODES
+    assert terminal.drawn.endswith(b"\x1b[23;2t")
     assert termios.tcgetattr(terminal.tty) == terminal.before
     assert b"Traceback" not in terminal.drawn
     assert store.holder(run) is not None
@@ -196,6 +197,31 @@ def test_quitting_leaves_the_run_alone(terminal: Terminal) -> None:
     assert store.holder(run) is not None
     (run.path / "go").touch()
     until(lambda: complete(run), about="the run")
+
+
+def test_the_terminal_is_told_of_the_end_once_and_keeps_its_title(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TMUX", "TERM_PROGRAM", "VTE_VERSION", "WT_SESSION"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "cut-me-off"
+    folder.mkdir()
+    (folder / "runbook.toml").write_text(RUNBOOK)
+    terminal = Terminal("open", str(folder))
+    try:
+        run = started(terminal)
+        assert terminal.drawn.count(b"\x1b[22;2t") == 1
+        (run.path / "go").touch()
+        until(lambda: terminal.shows("\x1b]9;OmniTUI: cut-me-off: the run has ended: complete\x1b\\"), about="it")
+        until(lambda: terminal.shows("\x1b]2;✔ cut-me-off: complete\x1b\\"), about="the title")
+        terminal.press(b"q")
+        until(terminal.ended, about="the app")
+        assert b"Traceback" not in terminal.drawn
+        assert terminal.drawn.count(b"\x07") == 1
+        assert terminal.drawn.count(b"\x1b]9;") == terminal.drawn.count(b"\x1b]777;") == 1
+        assert terminal.drawn.rindex(b"\x1b[23;2t") > terminal.drawn.rindex(b"\x1b]2;")
+    finally:
+        terminal.close()
 
 
 def test_a_remedy_has_the_terminal_until_it_ends(desk: Desk, tmp_path: Path) -> None:

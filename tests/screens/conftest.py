@@ -1,6 +1,7 @@
 """Runs that stand still: made through the store, with fixed times, at every state that a screen shows."""
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -12,6 +13,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from omnitui import store
+from omnitui.gates import Green, Unknown
 from omnitui.live import Shown
 from omnitui.model import (
     SCHEMA,
@@ -20,6 +22,7 @@ from omnitui.model import (
     Failed,
     Identity,
     Passed,
+    PassRecord,
     Running,
     RunState,
     ServerRecord,
@@ -72,7 +75,7 @@ class FakeRuns:
         self._stack = stack
 
     def make(self, kind: str, name: str = "20260302-115000-demo") -> RunFolder:
-        """A run that is `held`, `running`, `failed`, `asking`, `complete` or `corrupt`."""
+        """A run that is `held`, `running`, `failed`, `asking`, `complete`, `spoiled` or `corrupt`."""
         state = RunState(
             schema=SCHEMA,
             run=name,
@@ -87,7 +90,7 @@ class FakeRuns:
         run = store.create(state, DEMO, load.files_of(DEMO))
         with store.owned(run, ME) as owned:
             getattr(self, f"_{kind}")(owned)
-        if kind == "running":
+        if kind in ("running", "spoiled"):
             self._stack.enter_context(store.locked(run, ME, "runner"))
             os.utime(run.lock, (NOW - 547, NOW - 547))
         for file in (run.state, run.journal):
@@ -130,6 +133,29 @@ class FakeRuns:
             Shown("READY", "main/run1/server", "green", "127.0.0.1:8000 tiny 3 ms", NOW - 2),
             Shown("evaluated=(\\d+)", "main/run1/client", "unknown", "running; no line matches", NOW - 40),
         )
+
+    def _spoiled(self, owned: Owned) -> None:
+        """At work, with a history of gates, a bar, and two passes that are marked."""
+        self._running(owned)
+        run = owned.run
+        client = "main/run1/client"
+        for ago_s, step, word, verdict in (
+            (460, "main/run1/server", "READY", Unknown("starting; no answer yet")),
+            (366, "main/run1/server", "READY", Green("127.0.0.1:8000 tiny 3 ms")),
+            (365, client, "evaluated=(\\d+)", Unknown("running; no line matches")),
+        ):
+            owned.commit("gate", step=step, word=word, verdict=verdict)
+            _redate(run, stamp(ago_s))
+        marks = {
+            "main/run0": PassRecord(marks=("edited: client",)),
+            "main/run1": PassRecord(marks=(f"foreign process 451 (python3 of root) on GPU 0 during {client}",)),
+        }
+        after = replace(owned.state, passes=marks)
+        (reason,) = marks["main/run1"].marks
+        owned.commit("contaminated", after, step=client, kind="foreign process", reason=reason)
+        bar = "\rEvaluating:  59%|#####9    | 640/1088 [00:41<00:28, 15.6it/s]\r"
+        with (run.job(client, 1) / "log").open("a", encoding="utf-8") as log:
+            log.write(bar)
 
     def _failed(self, owned: Owned) -> None:
         self._begin(owned, "main/run1")
@@ -191,6 +217,13 @@ def sample(at: float, second: int) -> Sample:
     )
     host = Host(70.0 + second % 7, 3.0, 63_000.0, 515_000.0, 0.0, 0.0, 420_000.0, "", 64_000.0, (), 1.0)
     return Sample(at, GpuLook(cards, (), "NVML"), 0.0, host, 0.006 * second, 0.009 * second)
+
+
+def _redate(run: RunFolder, at: str) -> None:
+    """Give the journal's last line another time."""
+    *before, last = run.journal.read_text(encoding="utf-8").splitlines()
+    dated = json.dumps({**json.loads(last), "t": at}, ensure_ascii=False)
+    run.journal.write_text("\n".join([*before, dated, ""]), encoding="utf-8")
 
 
 def _pass(owned: Owned, step_id: str, seconds: float, word: str) -> None:

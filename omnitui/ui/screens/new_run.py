@@ -148,7 +148,8 @@ class NewRunScreen(Screen[None]):
             self._pause.stop()
         self._warnings = None
         self._looking = self._runbook is not None and not any(field.refused for field in self._fields)
-        self._pause = self.set_timer(after_s, self._look_at_host) if self._looking else None
+        # Textual divides by a timer's interval.
+        self._pause = self.set_timer(max(after_s, 0.001), self._look_at_host) if self._looking else None
 
     async def on_runbook_loaded(self, message: RunbookLoaded) -> None:
         """Show the fields."""

@@ -21,6 +21,7 @@ from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
 from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, arranged
 from omnitui.ui.run_messages import MachineRead, SnapshotFailed, SnapshotRead
+from omnitui.ui.screens.following import Following
 from omnitui.ui.screens.live_panes import LivePanes, MachineWatch, log_times
 from omnitui.ui.showing import gate_chips, title_row
 from omnitui.ui.widgets.banner import Banner, banner_of
@@ -55,7 +56,7 @@ _PANE_KEYS = (
 )
 
 
-class RunScreen(LivePanes):
+class RunScreen(LivePanes, Following):
     """Shows one run and follows it. One thread reads; everything shown comes from one frozen snapshot."""
 
     CSS_PATH = ["run.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
@@ -149,6 +150,7 @@ class RunScreen(LivePanes):
             self.query_one(ServerLogs).show({name: job.log for name, job in jobs.items()})
             self._tick()
             self._show_red(snapshot)
+            self.tell_outcome(snapshot)
             self._arrange()
 
     def _show_red(self, snapshot: Snapshot) -> None:
@@ -174,7 +176,7 @@ class RunScreen(LivePanes):
         self.query_one("#title", RowLine).show(title_row(snapshot, now))
         self.query_one("#gates", Flow).show(gate_chips(snapshot, now))
         self.query_one(Checklist).show(snapshot, now)
-        self.query_one(GatesPane).show(snapshot, now)
+        self.query_one(GatesPane).show(snapshot, self.gate_history, now)
         step = self.selected_step()
         if step is not None:
             self.query_one(StepPane).show(snapshot, step, now)

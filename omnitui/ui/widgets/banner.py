@@ -11,6 +11,7 @@ from omnitui.plan import PlannedStep
 from omnitui.runbook.remedies import remedies_of
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot
+from omnitui.ui.showing import marks_of
 from omnitui.ui.signs import OUTCOMES
 
 Line = tuple[str, str]
@@ -47,7 +48,7 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
     """The kind and the lines of a run's banner."""
     planned = snapshot.current
     if snapshot.holder:
-        return "", ()
+        return _spoiled(snapshot, planned)
     if planned is None:
         return "green", (
             ("✔ Every step is done.", "bold $text-success"),
@@ -74,6 +75,14 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
     )
     plain_go_on = snapshot.resume is None or snapshot.resume.kind == "go_on"
     return "calm", ((f"○ {word}", "bold"), keys, *(() if plain_go_on else resume))
+
+
+def _spoiled(snapshot: Snapshot, planned: PlannedStep | None) -> tuple[str, tuple[Line, ...]]:
+    """While a pass measures: what spoils it."""
+    if planned is None or not (marks := marks_of(snapshot, planned.scope)):
+        return "", ()
+    head = f"! Pass {planned.label} will not be averaged: "
+    return "warn", tuple((f"{head}{mark}", "bold $text-warning") for mark in marks)
 
 
 def _remedies(snapshot: Snapshot, planned: PlannedStep) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from omnitui.jobs.job import JobFolder
 from omnitui.model import Passed, Running, StepRecord
 from omnitui.plan import PlannedStep
+from omnitui.progress import Progress
 from omnitui.runbook.schema import Confirm, Stop
 from omnitui.snapshot import Snapshot
 from omnitui.ui.layouts import PARTS
@@ -19,6 +20,7 @@ from omnitui.ui.showing import step_row
 from omnitui.ui.step_texts import attempt_rows, command_text
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.notes import Notes
+from omnitui.ui.widgets.progress_line import ProgressLine
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.tab_row import TabRow
@@ -35,10 +37,12 @@ class StepPane(Vertical):
         self._shown: tuple[str, StepRecord] | None = None
         self._attempt = 0
         self._nothing = ""
+        self._progress: tuple[str, Progress | None] = ("", None)
 
     def compose(self) -> Iterator[Widget]:
         """The step's line, the tabs, and the parts."""
         yield RowLine(id="step-line")
+        yield ProgressLine(id="progress")
         yield TabRow(id="step-tabs")
         with VerticalScroll(id="command", classes="part"):
             yield Static(id="command-text", markup=False)
@@ -57,8 +61,15 @@ class StepPane(Vertical):
             self.query_one("#command-text", Static).update(command_text(snapshot, planned))
             self.query_one("#notes", Notes).show(snapshot.runbook, planned)
             self.query_one("#attempts", RowList).show_rows(attempt_rows(snapshot, planned))
+            self.show_progress(*self._progress)
         self._show_output(snapshot, planned, record)
         self.query_one("#step-line", RowLine).show(step_row(snapshot, planned, self._attempt, now))
+
+    def show_progress(self, step_id: str, progress: Progress | None) -> None:
+        """Show how far a step is, when it is the one that is shown."""
+        self._progress = (step_id, progress)
+        shown = self._shown and self._shown[0] == step_id and isinstance(self._shown[1].status, Running)
+        self.query_one(ProgressLine).show_progress(progress if shown else None)
 
     def _show_output(self, snapshot: Snapshot, planned: PlannedStep, record: StepRecord) -> None:
         path = _log_of(snapshot, planned, record, self._attempt)
