@@ -217,7 +217,8 @@ def test_the_terminal_is_told_of_the_end_once_and_keeps_its_title(
         terminal.press(b"q")
         until(terminal.ended, about="the app")
         assert b"Traceback" not in terminal.drawn
-        assert terminal.drawn.count(b"\x07") == 1
+        # Textual ends the pointer's shape with a BEL, which rings nothing.
+        assert re.sub(rb"\x1b\]22;[a-z]*\x07", b"", terminal.drawn).count(b"\x07") == 1
         assert terminal.drawn.count(b"\x1b]9;") == terminal.drawn.count(b"\x1b]777;") == 1
         assert terminal.drawn.rindex(b"\x1b[23;2t") > terminal.drawn.rindex(b"\x1b]2;")
     finally:
