@@ -47,6 +47,7 @@ async def opened(app: OmniApp, until: Until) -> RunScreen:
     screen = app.screen
     assert isinstance(screen, RunScreen)
     await until(lambda: bool(screen.gate_history) and screen.query_one(ProgressLine).display)
+    await until(lambda: screen.machine.sample is not None)
     return screen
 
 
