@@ -28,6 +28,7 @@ from omnitui import (
     worlds,
 )
 from omnitui.errors import Blocked, OmniError, UsageError
+from omnitui.machine_lines import machine_lines, machine_row
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
 from omnitui.plan import resume as decide
@@ -304,7 +305,7 @@ def status(run: Run = None, as_json: Json = False) -> int:
             for g in snapshot.gates
         ]
         lines = list(snapshot.resume.lines) if snapshot.resume else []
-        say(json.dumps({**found, "gates": gates, "resume": lines}, indent=2))
+        say(json.dumps({**found, "gates": gates, "resume": lines, "machine": machine_row(snapshot.run)}, indent=2))
     else:
         mark = "REHEARSAL " if found["rehearsal"] else ""
         say(f"{mark}{found['run']}: {found['outcome']}, {found['done']} of {found['steps']} steps done")
@@ -316,6 +317,8 @@ def status(run: Run = None, as_json: Json = False) -> int:
             say(f"  ! {scope} will not be averaged: {'; '.join(marks)}")
         for gate in (one for one in snapshot.gates if not one.ends):
             say(f"  {gate.word}: {gate.kind}: {gate.reason}")
+        for line in machine_lines(snapshot.run):
+            say(f"  {line}")
         for line in snapshot.resume.lines if snapshot.resume else ():
             say(f"  {line}")
     return headless.EXIT[snapshot.outcome]

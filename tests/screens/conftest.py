@@ -70,6 +70,8 @@ def stamp(ago_s: float) -> str:
 class FakeRuns:
     """Makes runs of the demo runbook below `home`."""
 
+    me = ME
+
     def __init__(self, home: Path, stack: ExitStack) -> None:
         self._home = home
         self._stack = stack
