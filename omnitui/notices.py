@@ -15,6 +15,8 @@ WORDS: Mapping[str, str] = {
     "spoiled": "the pass is spoiled",
     "ended": "the run has ended",
 }
+HEARD = frozenset(("step_started", "gate", "step_ended", "asking", "contaminated", "runner_ended"))
+"""The events that may be notices."""
 _ENDS_RED = ("failed", "crashed")
 
 

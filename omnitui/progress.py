@@ -5,6 +5,7 @@ nothing else to do.
 """
 
 import os
+import time
 from collections import deque
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +29,8 @@ _WINDOW_S = 60.0
 _CLOCKS_S = 2.0
 """How far a file's time may lie before the step's own, which another clock may have told."""
 _MOST_FILES = 200_000
+_SHARE = 200
+"""Counting takes at most one second of so many."""
 
 
 class Progress(Struct, frozen=True):
@@ -52,6 +55,7 @@ class Meter:
         self._run = run
         self._about: tuple[str, int] = ("", 0)
         self._counts: deque[tuple[float, int]] = deque()
+        self._again_at = self._blind_until = 0.0
         self._log: tuple[tuple[int, int], Progress | None] | None = None
 
     def read(self, runbook: Runbook, state: RunState, planned: PlannedStep, now: float) -> Progress | None:
@@ -63,6 +67,7 @@ class Meter:
             self._about = (planned.id, status.attempt)
             self._counts.clear()
             self._log = None
+            self._again_at = self._blind_until = 0.0
         began = datetime.fromisoformat(status.since).timestamp()
         counted = self._counted(runbook, state, planned, began, now)
         # A bar tells more than no file at all: the step may still be loading.
@@ -74,15 +79,23 @@ class Meter:
         step = planned.step
         if not isinstance(step, Command) or step.progress is None:
             return None
+        if now < self._blind_until:
+            return None
         try:
             values = of_scope(runbook, state, planned.scope, self._run.path)
             out = output_at(runbook, state, planned.scope, self._run).host
             pattern, expected = expand(step.progress.files, values), expand(step.progress.expect, values)
         except OmniError:
+            # The engine that was asked where the folder lies may say no: that costs it a process each time.
+            self._blind_until = now + _WINDOW_S
             return None
         total = float(expected) if expected.isdecimal() and int(expected) else None
-        done = count_files(out, pattern, began - _CLOCKS_S)
-        self._counts.append((now, done))
+        if not self._counts or now >= self._again_at:
+            begun = time.monotonic()
+            self._counts.append((now, count_files(out, pattern, began - _CLOCKS_S)))
+            # Many files, or a slow disk: the pass is measured while they are counted.
+            self._again_at = now + _SHARE * (time.monotonic() - begun)
+        now, done = self._counts[-1]
         while now - self._counts[0][0] > _WINDOW_S:
             self._counts.popleft()
         return paced(done, total, self._counts[0], now)

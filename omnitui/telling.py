@@ -20,7 +20,7 @@ from omnitui.actions import Context
 from omnitui.config import Config
 from omnitui.errors import StoreError, UsageError
 from omnitui.model import MARKER
-from omnitui.notices import Listener, Notice
+from omnitui.notices import HEARD, Listener, Notice
 from omnitui.sanitise import plain
 
 _LOOK_S = 0.05
@@ -61,7 +61,9 @@ class Teller:
 
     def heard(self, event: str, facts: Mapping[str, Any]) -> None:
         """An event was journalled."""
-        values = {name: msgspec.to_builtins(value, str_keys=True) for name, value in facts.items()}
+        if event not in HEARD:
+            return
+        values = {name: msgspec.to_builtins(value) for name, value in facts.items()}
         status = msgspec.to_builtins(self._ctx.owned.state.step(str(facts.get("step", ""))).status)
         notice = self._listener.heard(event, values, status)
         if notice:

@@ -157,6 +157,20 @@ async def test_the_terminal_is_told_once_of_what_comes(
     assert "\x1b]9;OmniTUI: demo: a gate is red: main/run1/server: READY: died\x1b\\" in app.written
 
 
+async def test_a_runner_that_is_gone_is_told_as_nobody_wrote_it(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "foot")
+    monkeypatch.delenv("TMUX", raising=False)
+    app = Heard(fake_runs.make("spoiled"))
+    async with app.run_test(size=(120, 40)):
+        await opened(app, until)
+        fake_runs.let_go()
+        await until(lambda: "\x07" in app.written)
+    assert "\x1b]777;notify;OmniTUI;demo: the run has ended: interrupted: the runner is gone\x1b\\" in app.written
+    assert "\x1b]2;◌ demo: interrupted · Measure speech recognition\x1b\\" in app.written
+
+
 @pytest.mark.parametrize("config", [Config(bell=False, osc=False), Config(osc=False), Config(bell=False)])
 async def test_the_config_silences_the_terminal(fake_runs: Any, until: Until, config: Config) -> None:
     run = fake_runs.make("spoiled")
