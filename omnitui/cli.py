@@ -23,11 +23,13 @@ from omnitui import (
     headless,
     preflight,
     provision,
+    result_verbs,
     store,
     supervise,
     worlds,
 )
 from omnitui.errors import Blocked, OmniError, UsageError
+from omnitui.headless import say
 from omnitui.machine_lines import machine_lines, machine_row
 from omnitui.model import RunState
 from omnitui.plan import Resume, schedule_of
@@ -52,6 +54,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(result_verbs.app)
 Run = Annotated[str | None, typer.Argument(help="The run's id or the beginning of it; the newest when left out.")]
 GivenRun = Annotated[str, typer.Argument(help="The run's id or the beginning of it.")]
 Headless = Annotated[bool, typer.Option("--headless", help="Tell it in plain lines instead of opening the app.")]
@@ -70,15 +73,6 @@ class ShowFormat(StrEnum):
     """How a runbook is shown."""
 
     sh = "sh"
-    md = "md"
-
-
-class TableFormat(StrEnum):
-    """How results are shown."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
     md = "md"
 
 
@@ -104,12 +98,6 @@ def run_cli(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return result if isinstance(result, int) else 0
-
-
-def say(text: str) -> None:
-    """Print text: to a terminal without what it would obey, to a file or a pipe as it is."""
-    lines = map(plain, text.split("\n")) if sys.stdout.isatty() else [text]
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 @app.callback(invoke_without_command=True)
@@ -433,24 +421,6 @@ def remedy(
     status = remedies.take(folder, step, number, secrets, say)
     say(f"exit status {status}; go on with: omnitui {_resuming(folder)}")
     return 0 if status == 0 else 1
-
-
-@app.command()
-def results(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", help="Runs; the newest when left out.")
-    ] = None,
-    form: Annotated[TableFormat, typer.Option("--format", help="table, json, csv or md.")] = TableFormat.table,
-    as_json: Json = False,
-) -> int:
-    """Mean, sample standard deviation and values over the scored, complete passes of each series."""
-    chosen = TableFormat.json if as_json else form
-    complete = True
-    for folder in [store.find(name) for name in names] if names else [store.find(None)]:
-        snapshot = take(folder)
-        say(headless.report(snapshot, chosen.value))
-        complete = complete and headless.is_complete(snapshot)
-    return 0 if complete else 1
 
 
 @app.command()

@@ -13,9 +13,9 @@ from omnitui.model import RUN_WIDE, Running
 from omnitui.plan import Outcome, PlannedStep
 from omnitui.progress import Meter, Progress, told
 from omnitui.results.passes import stored
-from omnitui.results.statistics import summarize, told_metrics
-from omnitui.results.table import Format, render
-from omnitui.runbook.load import load
+from omnitui.results.statistics import summarize
+from omnitui.results.table import Format
+from omnitui.results.telling.report import table_of
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, Watch
 from omnitui.store import RunFolder
@@ -34,6 +34,12 @@ _POLL_S = 0.1
 _PROGRESS_S = 5.0
 _PROGRESS_SHARE = 0.1
 """A bar is told at most so often, and only when so much more is done."""
+
+
+def say(text: str) -> None:
+    """Print text: to a terminal without what it would obey, to a file or a pipe as it is."""
+    lines = map(plain, text.split("\n")) if sys.stdout.isatty() else [text]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def follow(
@@ -212,18 +218,8 @@ class Teller:
 def report(snapshot: Snapshot, form: Format = "table") -> str:
     """The table over the passes of a run."""
     passes = stored(snapshot.run, snapshot.state, snapshot.runbook)
-    summaries = summarize(passes, told_metrics(snapshot.runbook.metrics, passes))
-    table = render(snapshot.run.name, snapshot.state.title, summaries, form)
-    return "\n\n".join([table, *_not_measured(snapshot)]) if form in ("table", "md") else table
-
-
-def _not_measured(snapshot: Snapshot) -> list[str]:
-    """Workloads of the page that the run's variables leave out: its table is not that of the whole page."""
-    here = {workload.id for workload in snapshot.runbook.workloads}
-    missing = [one.id for one in load(snapshot.run.runbook).workloads if one.id not in here]
-    if not missing:
-        return []
-    return [f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete."]
+    source = (snapshot.run.name, snapshot.state.title, snapshot.runbook, snapshot.run.runbook)
+    return table_of(*source, passes, form)
 
 
 def _label(progress: Progress) -> str:

@@ -73,7 +73,8 @@ def _provenance(
     runbook: Runbook, run: RunFolder, state: RunState, scope: str, values: Mapping[str, str], output: Output
 ) -> dict[str, object]:
     secret = {*secret_names(runbook), *state.secrets}
-    own = {name: values[name] for name in runbook.variables if name in values and name not in secret}
+    # What no step has handed on in this run is empty, and known to be.
+    own = {name: values.get(name, "") for name in runbook.variables if name not in secret}
     lines = telemetry.read(run, _began(runbook, state, scope))
     return {
         **provenance(state, scope, own),

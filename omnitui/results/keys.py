@@ -60,7 +60,9 @@ def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
 def roles_of(runbook: Runbook) -> dict[str, Role]:
     """What each key is to a comparison of passes of this runbook."""
     roles = dict(FIXED)
-    roles |= {f"variable.{name}": variable.compare for name, variable in runbook.variables.items()}
+    roles |= {
+        f"variable.{name}": variable.compare for name, variable in runbook.variables.items() if not variable.secret
+    }
     return roles | {f"told.{one.id}": one.compare for one in runbook.provenance}
 
 

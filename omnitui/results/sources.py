@@ -86,8 +86,12 @@ def find(name: str | None) -> Source:
     """The run or import with this id, or a unique beginning of it. Raises `UsageError`."""
     taken_in = [one for one in imports() if name and one.name.startswith(name)]
     exact = [one for one in taken_in if one.name == name]
-    if exact or (len(taken_in) == 1 and not any(run.name.startswith(name or "") for run in store.runs())):
+    runs = [run for run in store.runs() if name and run.name.startswith(name)]
+    if exact or (len(taken_in) == 1 and not runs):
         return of_import((exact or taken_in)[0])
+    if taken_in and not any(run.name == name for run in runs):
+        fits = ", ".join([*(run.name for run in runs), *(one.name for one in taken_in)])
+        raise UsageError(f"{len(runs) + len(taken_in)} runs and imports begin with {name!r}: {fits}")
     return of_folder(store.find(name))
 
 

@@ -37,7 +37,8 @@ def differences(
 ) -> tuple[Difference, ...]:
     """All that differs between or within the sides, what blocks first. `UsageError` for a wrong `despite`."""
     waved = frozenset(despite)
-    names = sorted({key for one in (*a, *b) for key in one})
+    # What no side tells is not known either: it is there by its role.
+    names = sorted({key for one in (*a, *b) for key in one} | roles.keys())
     for key in sorted(waved & NEVER):
         raise UsageError(f"--despite {key}: never; these numbers have nothing in common")
     if unknown := sorted(waved - {ANY_UNKNOWN} - set(names)):
@@ -60,7 +61,7 @@ def _values(key: str, side: Sequence[Keys]) -> tuple[str | None, ...]:
 def _why(role: Role, a: tuple[str | None, ...], b: tuple[str | None, ...]) -> str:
     if UNKNOWN in (*a, *b):
         # Two that are not known are not equal either.
-        return "not known" if role != "told" or a != b else ""
+        return "not known" if role != "told" or {*a, *b} != {UNKNOWN} else ""
     if role == "subject":
         if len(a) > 1 or len(b) > 1:
             return "differs within a side"

@@ -130,8 +130,12 @@ def _apart(a: Row, b: Row) -> bool:
 def _guarded(one: Judged, metric: Metric, found: Mapping[str, Judged]) -> Judged:
     beside = [found[name] for name in metric.guards if name in found]
     return _with(
-        one, guards=tuple(Guard(g.metric, g.relative, g.apart) for g in beside if g.difference is not None)
+        one, guards=tuple(Guard(g.metric, g.relative, _moved(g)) for g in beside if g.difference is not None)
     )
+
+
+def _moved(one: Judged) -> bool:
+    return one.apart and smallest_p(len(one.a.values), len(one.b.values)) <= SUGGESTIVE
 
 
 def _with(judged: Judged, **changes: object) -> Judged:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from omnitui.results.judging.accept import Outcome
 from omnitui.results.judging.compare import Comparison, Side
 from omnitui.results.judging.lock import Difference
 from omnitui.results.judging.paired import Paired
@@ -43,25 +44,29 @@ def as_data(found: Comparison) -> dict[str, object]:
 
 def _head(found: Comparison, *, md: bool) -> str:
     lines = [f"# {found.title}" if md else found.title]
-    lines += [f"A  {_side(found.a)}", f"B  {_side(found.b)}"]
-    for side, name in ((found.a, "A"), (found.b, "B")):
-        lines += [f"{name}: {which} is left out: {reason}" for which, reason in side.left_out]
+    lines += [f"A  {side(found.a)}", f"B  {side(found.b)}"]
+    for one, name in ((found.a, "A"), (found.b, "B")):
+        lines += [f"{name}: {which} is left out: {reason}" for which, reason in one.left_out]
     rehearsed = [REHEARSAL] if found.a.rehearsal or found.b.rehearsal else []
     return ("\n\n" if md else "\n").join([*rehearsed, *lines])
 
 
-def _side(side: Side) -> str:
-    facts = [f"commit {side.commit}" if side.commit else "", side.gpu]
-    count = f"{len(side.passes)} pass{'' if len(side.passes) == 1 else 'es'}"
-    return ", ".join(filter(None, [f"{side.name}: {count}", *facts]))
+def side(one: Side) -> str:
+    """One group in one line: its name, how many passes are averaged, what they measured."""
+    facts = [f"commit {one.commit}" if one.commit else "", one.gpu]
+    count = f"{len(one.passes)} pass{'' if len(one.passes) == 1 else 'es'}"
+    return ", ".join(filter(None, [f"{one.name}: {count}", *facts]))
 
 
 def _differences(found: Comparison, *, md: bool) -> str:
     if not found.differences:
         return "Provenance: nothing differs." if found.a.passes and found.b.passes else ""
-    rows = [[_KINDS[one.kind], one.key, _values(one.a), _values(one.b), one.why] for one in found.differences]
-    head = ["", "what differs", "A", "B", "why"]
-    return columns(head, rows, md=md)
+    return columns(["", "what differs", "A", "B", "why"], difference_rows(found.differences), md=md)
+
+
+def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
+    """The rows of what differs: what it is to the comparison, the key, both sides, why it stands there."""
+    return [[_KINDS[one.kind], one.key, _values(one.a), _values(one.b), one.why] for one in found]
 
 
 def _values(values: Sequence[str | None]) -> str:
@@ -76,10 +81,11 @@ def despites(found: Sequence[Difference]) -> str:
 
 
 def _metrics(found: Comparison, *, md: bool) -> str:
-    return columns(HEAD, [_cells(one) for one in found.metrics], md=md, right=range(2, 11))
+    return columns(HEAD, [cells(one) for one in found.metrics], md=md, right=range(2, 11))
 
 
-def _cells(one: Judged) -> list[str]:
+def cells(one: Judged) -> list[str]:
+    """The row of a metric under `HEAD`."""
     arrow = {"higher": "↑", "lower": "↓"}.get(one.direction, "")
     return [
         f"{one.metric} {arrow}{' *' if one.primary else ''}".strip(),
@@ -142,8 +148,12 @@ def _samples(found: Sequence[Paired], *, md: bool) -> str:
 
 
 def _rules(found: Comparison, *, md: bool) -> str:
-    rows = [["✔" if one.met else "✘", one.metric, one.rule, one.reason] for one in found.rules]
-    return columns(["", "rule", "", "B"], rows, md=md) if rows else ""
+    return columns(["", "metric", "rule", "B"], rule_rows(found.rules), md=md) if found.rules else ""
+
+
+def rule_rows(found: Sequence[Outcome]) -> list[list[str]]:
+    """The rows of the operator's rules."""
+    return [["✔" if one.met else "✘", one.metric, one.rule, one.reason] for one in found]
 
 
 def _csv(found: Comparison) -> str:
@@ -155,10 +165,17 @@ def _csv(found: Comparison) -> str:
     writer.writerow([*head, "noise_floor", "locked", "despite"])
     waved = " ".join(one.key for one in found.differences if one.kind == "despite")
     for one in found.metrics:
-        cells = [one.metric, one.unit, one.direction, str(one.primary).lower(), one.verdict, one.reason]
-        cells += [one.difference, one.relative, one.p]  # type: ignore[list-item]
+        line: list[object] = [
+            one.metric,
+            one.unit,
+            one.direction,
+            str(one.primary).lower(),
+            one.verdict,
+            one.reason,
+        ]
+        line += [one.difference, one.relative, one.p]
         for row in (one.a, one.b):
-            cells += [row.mean, row.stdev, row.minimum, row.maximum, len(row.values)]  # type: ignore[list-item]
-            cells.append(" ".join(map(str, row.values)))
-        writer.writerow([*cells, one.floor, found.locked, waved])
+            line += [row.mean, row.stdev, row.minimum, row.maximum, len(row.values)]
+            line.append(" ".join(map(str, row.values)))
+        writer.writerow([*line, one.floor, found.locked, waved])
     return out.getvalue().rstrip("\n")
