@@ -28,16 +28,25 @@ BROKEN_SERVER = "echo 'CUDA error: out of memory' >&2; exit 1"
 
 
 async def picture(
-    name: str, size: tuple[int, int], theme: str, app: OmniApp, shows: str, first: Message | None = None
+    name: str,
+    size: tuple[int, int],
+    theme: str,
+    app: OmniApp,
+    shows: str,
+    first: Message | None = None,
+    keys: tuple[str, ...] = (),
 ) -> None:
-    """One picture, taken once the screen shows a text; `first` leads to the screen."""
+    """One picture, taken once the screen shows a text; `first` leads to the screen, `keys` to a pane of it."""
     async with app.run_test(size=size) as pilot:
         if first:
             app.post_message(first)
         app.theme = THEMES[theme]
         for _ in range(400):
             await pilot.pause(0.05)
-            if shows in _text(app):
+            if keys and app.screen.query("Timeline"):
+                await pilot.press(*keys)
+                keys = ()
+            if not keys and shows in _text(app):
                 break
         else:
             raise TimeoutError(f"{name}: {shows!r} was not drawn:\n{_text(app)}")
@@ -52,12 +61,16 @@ def _text(app: OmniApp) -> str:
 
 
 async def at_all_sizes(
-    name: str, app: Callable[[], OmniApp], shows: str, first: Callable[[], Message | None] = lambda: None
+    name: str,
+    app: Callable[[], OmniApp],
+    shows: str,
+    first: Callable[[], Message | None] = lambda: None,
+    keys: tuple[str, ...] = (),
 ) -> None:
     """A screen at three sizes in the dark theme, and at the middle one in the light theme."""
     for size in SIZES:
-        await picture(name, size, "dark", app(), shows, first())
-    await picture(name, SIZES[1], "light", app(), shows, first())
+        await picture(name, size, "dark", app(), shows, first(), keys)
+    await picture(name, SIZES[1], "light", app(), shows, first(), keys)
 
 
 async def reached(run: RunFolder, there: Callable[[Snapshot], bool]) -> None:
@@ -109,6 +122,8 @@ async def main() -> None:
             await picture("run", size, "light", OmniApp(run=run), shows)
     await reached(run, lambda snapshot: snapshot.outcome == "complete")
     await at_all_sizes("complete", lambda: OmniApp(run=run), "Every step is done")
+
+    await at_all_sizes("time-line", lambda: OmniApp(run=run), "a column is", keys=("5",))
 
     failed = supervise.make_run("quickstart", {"PORT": port}, None)
     decisions.edit(failed, "main/run0/tts-server", BROKEN_SERVER)

@@ -37,10 +37,10 @@ def plot(
     A value of 0 has the lowest block; what was not told is blank.
     """
     levels = [_level(value, top, height) for value in values]
-    line_at = int(limit / top * height) if limit and top else -1
+    line_at = int(limit / top * height) if limit < top else -1
     rows = []
     for row in reversed(range(height)):
-        marks = list(_marks(values, levels, row, limit, tone, line=row == line_at and height > 1))
+        marks = list(_marks(values, levels, row, limit, tone, line=bool(limit) and row == line_at and height > 1))
         rows.append(tuple(_runs(marks)))
     return rows
 
@@ -48,7 +48,7 @@ def plot(
 def _level(value: float | None, top: float, height: int) -> int:
     if value is None or top <= 0:
         return 0
-    return max(1, min(round(value / top * height * 8), height * 8))
+    return max(1, round(min(value / top, 1.0) * height * 8))
 
 
 def _marks(
