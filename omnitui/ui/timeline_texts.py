@@ -100,10 +100,11 @@ def stretches_of(
 def curves_of(samples: Sequence[Sample]) -> list[Curve]:
     """The figures that were told at all, of each card and of the host."""
     cards = {card.uuid: card for one in samples for card in one.gpu.cards}
+    named = any(one.host.bench_load is not None for one in samples)
     curves = [curve for uuid, card in cards.items() for curve in _of_card(uuid, card)]
     curves += [
         Curve("bench CPUs", lambda one: one.host.bench_load, "%", 100.0, "blue"),
-        Curve("other CPUs", lambda one: one.host.other_load, "%", 100.0),
+        Curve("other CPUs" if named else "all CPUs", lambda one: one.host.other_load, "%", 100.0),
         Curve("memory", lambda one: one.host.memory_used_mib, "GiB"),
     ]
     return [curve for curve in curves if any(curve.value(one) is not None for one in samples)]
