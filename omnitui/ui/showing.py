@@ -67,9 +67,13 @@ def short_word(word: str) -> str:
 
 
 def checklist_rows(
-    snapshot: Snapshot, groups: tuple[Group, ...], opened: Mapping[str, bool], now: float
+    snapshot: Snapshot,
+    groups: tuple[Group, ...],
+    opened: Mapping[str, bool],
+    now: float,
+    far: tuple[str, str] = ("", ""),
 ) -> tuple[Row, ...]:
-    """The lines of the checklist; a group's steps follow it when it is open."""
+    """The lines of the checklist; a group's steps follow it when it is open. `far`: a step, and how far it is."""
     rows: list[Row] = []
     marked: set[str] = set()
     for group in groups:
@@ -79,7 +83,7 @@ def checklist_rows(
             marked.add(scope)
             rows += _mark_rows(snapshot, scope)
         if opened[group.key]:
-            rows += [_step_row(snapshot, planned, now) for planned in group.steps]
+            rows += [_step_row(snapshot, planned, now, far) for planned in group.steps]
     return tuple(rows)
 
 
@@ -110,13 +114,15 @@ def _group_row(snapshot: Snapshot, group: Group, *, is_open: bool) -> Row:
     return Row(group.key, left, (Cell(f"{done}/{len(group.steps)}", "muted"),))
 
 
-def _step_row(snapshot: Snapshot, planned: PlannedStep, now: float) -> Row:
+def _step_row(snapshot: Snapshot, planned: PlannedStep, now: float, far: tuple[str, str]) -> Row:
     status = snapshot.record(planned).status
     sign = of_status(status, alive=snapshot.holder is not None)
     words = gate_words(snapshot.runbook, planned.step)
     word = words[0] if words else ""
     shown = word if len(word) <= _WORD_CELLS else word[: _WORD_CELLS - 1] + "…"
     tone = sign.tone if isinstance(status, Passed | Failed) else "muted"
+    if isinstance(status, Running) and far[0] == planned.id and far[1]:
+        shown, tone = far[1], "blue"
     left = (Cell(f"  {sign.symbol} ", sign.tone), Cell(planned.step.title))
     return Row(
         planned.id,

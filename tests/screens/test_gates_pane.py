@@ -116,6 +116,8 @@ async def test_the_bar_belongs_to_the_running_step(fake_runs: Any, until: Until)
         screen = await opened(app, until)
         line = screen.query_one(ProgressLine)
         assert "640/1088 (59 %) · 15.6/s · 28 s left" in text_of(line.row)
+        (client,) = (row for row in screen.query_one(Checklist).rows if row.key == "main/run1/client")
+        assert client.right[0].text == "59 %"
         await pilot.press("up")
         await until(lambda: not line.display)
         await pilot.press("down")

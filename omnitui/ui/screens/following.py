@@ -15,6 +15,7 @@ from omnitui.ui.run_messages import JournalRead, ProgressRead
 from omnitui.ui.screens.remedy_keys import RemedyKeys
 from omnitui.ui.signs import OUTCOMES
 from omnitui.ui.terminal_voice import told
+from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.verdicts import Gates, History
 
@@ -77,6 +78,7 @@ class Following(RemedyKeys):
     def on_progress_read(self, message: ProgressRead) -> None:
         """Hand it down."""
         self.query_one(StepPane).show_progress(message.step_id, message.progress)
+        self.query_one(Checklist).show_progress(message.step_id, message.progress)
 
     def tell_outcome(self, snapshot: Snapshot) -> None:
         """The window's title says where the run stands; a runner that is gone is a notice, as nobody wrote one."""

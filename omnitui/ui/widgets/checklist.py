@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from omnitui.progress import Progress
 from omnitui.snapshot import Snapshot
 from omnitui.ui.showing import Group, checklist_rows, groups_of
 from omnitui.ui.widgets.row_list import RowList
@@ -36,6 +37,7 @@ class Checklist(RowList):
         self._snapshot: Snapshot | None = None
         self._now = 0.0
         self._told = ""
+        self._far = ("", "")
 
     def show(self, snapshot: Snapshot, now: float) -> None:
         """Show where a run stands; `now` is in seconds since the epoch."""
@@ -44,10 +46,16 @@ class Checklist(RowList):
         self._snapshot, self._now = snapshot, now
         current = snapshot.current or (snapshot.plan[-1] if snapshot.plan else None)
         wanted = current.id if current and (self.following or not self.rows) else self.key
-        self.show_rows(checklist_rows(snapshot, self._groups, self._opened(wanted), now))
+        self.show_rows(checklist_rows(snapshot, self._groups, self._opened(wanted), now, self._far))
         if wanted != self.key:
             self.move_to(wanted)
         self._tell(by_user=False)
+
+    def show_progress(self, step_id: str, progress: Progress | None) -> None:
+        """Show how far a step is in the place of its word."""
+        share = progress.share if progress else None
+        self._far = (step_id, "" if share is None else f"{100 * share:.0f} %")
+        self._again()
 
     def _opened(self, wanted: str) -> dict[str, bool]:
         fits = len(self._groups) + sum(len(group.steps) for group in self._groups) <= self.size.height
