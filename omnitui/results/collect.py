@@ -75,6 +75,8 @@ def _provenance(
     secret = {*secret_names(runbook), *state.secrets}
     # What no step has handed on in this run is empty, and known to be.
     own = {name: values.get(name, "") for name in runbook.variables if name not in secret}
+    # Each run has a folder of its own: that it is another one is no difference.
+    own = {name: value.replace(str(run.path), "${RUN_DIR}") for name, value in own.items()}
     lines = telemetry.read(run, _began(runbook, state, scope))
     return {
         **provenance(state, scope, own),

@@ -21,7 +21,7 @@ from omnitui.results.provenance import definition_sha256, told
 from omnitui.results.sources import IMPORT_FILE, IMPORTS, ImportRecord
 from omnitui.runbook.load import digest, files_of, load
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import Runbook
+from omnitui.runbook.schema import Runbook, Variable
 from omnitui.runbook.variables import BUILT_IN, chosen, names_in, resolved
 from omnitui.store import RunFolder
 
@@ -84,9 +84,18 @@ def _index(home: Path, scopes: Iterable[str]) -> None:
 
 def _values(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
     """The values under which the folders are read: what is given, else the defaults. Handed ones are not known."""
-    own = chosen(runbook, given)
+    # What has no default and is not told stays without a value; who needs it for the reading asks for it.
+    needed = {name: variable for name, variable in runbook.variables.items() if variable.default is None}
+    freed = {
+        name: Variable(help="", default="")
+        for name, variable in needed.items()
+        if name not in given and not (variable.secret or variable.handed)
+    }
+    own = chosen(msgspec.structs.replace(runbook, variables={**runbook.variables, **freed}), given)
+    own = {name: value for name, value in own.items() if name not in freed}
     later = [
         *BUILT_IN,
+        *freed,
         *(name for name, variable in runbook.variables.items() if variable.handed or variable.secret),
     ]
     found = resolved(own, {name: f"${{{name}}}" for name in later})

@@ -1,20 +1,21 @@
 """`make bench`: every figure with its target, on one line each. `--strict` fails when one is over.
 
 Figures are differences or ratios against a minimal Textual app or plain bash measured in the same run. An argument
-names the parts: runner, monitor, app, log.
+names the parts: runner, monitor, app, log, catalog.
 """
 
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import bench_app, bench_log, bench_monitor, bench_runner
+from tests.bench import bench_app, bench_catalog, bench_log, bench_monitor, bench_runner
 
 PARTS = {
     "runner": bench_runner.measure,
     "monitor": bench_monitor.measure,
     "app": bench_app.measure,
     "log": bench_log.measure,
+    "catalog": bench_catalog.measure,
 }
 
 

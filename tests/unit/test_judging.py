@@ -111,7 +111,7 @@ def test_a_verdict_says_p_and_what_would_decide() -> None:
     found = one([100, 101, 102], [110, 111, 112])
     assert found.p == pytest.approx(0.1)
     assert found.more == 1
-    assert found.floor == pytest.approx(1.01)
+    assert found.floor == pytest.approx(1.06)
     assert found.difference == 10
     assert found.relative == pytest.approx(10 / 101)
     assert "3 against 3" in found.reason
@@ -272,9 +272,17 @@ def test_the_floor_is_the_largest_difference_of_means_by_chance() -> None:
     assert found == Floor(3.0, 12.5)
     means = [(sum(c) / 3, (75 - sum(c)) / 3) for c in combinations(values, 3)]
     assert found.absolute == max(abs(x - y) for x, y in means)
-    assert found.at(25.0) == 6.0
+    assert (found.at(25.0), found.at(5.0)) == (6.0, 3.0)
     assert Floor(0.5, 0.0).at(9.0) == 0.5
     assert floor_of([1.0, 2.0, 3.0], 1) is None
+
+
+@given(st.lists(st.floats(0.001, 1e6), min_size=6, max_size=6))
+def test_the_passes_of_a_noise_floor_show_no_difference_by_it(values: list[float]) -> None:
+    floor = floor_of(values, 3)
+    assert floor is not None
+    (found,) = judge_metrics(passes("rate", values[:3]), passes("rate", values[3:]), (RATE,), {"rate": floor})
+    assert found.verdict == "no difference shown"
 
 
 def test_a_machine_must_be_wholly_known() -> None:

@@ -22,8 +22,8 @@ class Floor(Struct, frozen=True):
     mean: float
 
     def at(self, mean: float) -> float:
-        """The floor for a metric whose mean is `mean`: noise grows with the figure."""
-        return self.absolute * abs(mean / self.mean) if self.mean else self.absolute
+        """The floor for a metric whose mean is `mean`: noise grows with the figure, and does not shrink."""
+        return self.absolute * max(1.0, abs(mean / self.mean)) if self.mean else self.absolute
 
 
 class NoiseFloor(Struct, frozen=True):

@@ -83,7 +83,7 @@ def _judge(
     if len(one.values) < len(a) or len(other.values) < len(b):
         return _with(base, reason="some of the passes lack it")
     floor = (floors or {}).get(metric.id)
-    at = floor.at(one.mean) if floor else None
+    at = floor.at((one.mean + other.mean) / 2) if floor else None
     difference = other.mean - one.mean
     base = _with(
         base,
@@ -114,8 +114,8 @@ def _decided(base: Judged, difference: float, floor: float | None) -> Judged:
     if floor is None:
         reason = f"the ranges lie apart (p {base.p:.2g}), but no noise floor of this machine is known"
         return _with(base, verdict="no difference shown", reason=reason)
-    # Written so that a NaN shows no difference.
-    if not abs(difference) > floor:
+    # Written so that a NaN shows no difference, nor does the last digit of the floor's own passes.
+    if not abs(difference) > floor * (1 + 1e-9):
         reason = f"the ranges lie apart (p {base.p:.2g}), but not by more than the noise floor"
         return _with(base, verdict="no difference shown", reason=reason)
     up = difference > 0

@@ -1,0 +1,216 @@
+"""Results that were measured by hand: taken in, marked, and never compared in silence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from omnitui.errors import OmniError, UsageError
+from omnitui.results import groups
+from omnitui.results.importing import Asked, TakenIn, label_of, take_in
+from omnitui.results.judging.compare import Comparison, Group, compare, measure_floor
+from omnitui.results.judging.noise import NoFloor
+from omnitui.results.sources import find, of_import
+from omnitui.results.telling import report
+from omnitui.results.telling.comparison import render
+from omnitui.results.telling.page import comparison_page
+from omnitui.runbook.load import load
+from tests.unit.recorded import DATA, RUNBOOKS, copied
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OMNITUI_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+BOOK = """
+schema = 1
+title = "Speech"
+summary = "Cut down."
+
+[variables.SEED]
+default = "0"
+help = "Seed."
+
+[variables.PORT]
+default = "8000"
+compare = "told"
+help = "Port."
+
+[passes]
+out = "/results/run${PASS}"
+unscored = ["0"]
+
+[[workloads]]
+id = "seedtts"
+title = "seed-tts"
+file = "seedtts/speed_results.json"
+rows = "per_request"
+expect = "6"
+failed = "per_request[?is_success == `false`].id"
+
+[[metrics]]
+id = "rate"
+file = "seedtts/speed_results.json"
+path = "summary.throughput_qps"
+unit = "req/s"
+direction = "higher"
+primary = true
+
+[[samples]]
+id = "latency"
+file = "seedtts/speed_results.json"
+rows = "per_request"
+value = "latency_s"
+unit = "s"
+direction = "lower"
+
+[[provenance]]
+id = "commit"
+file = "commit.txt"
+compare = "subject"
+"""
+KNOWN = {
+    **{"gpu.names": "NVIDIA H200", "gpu.uuids": "GPU-1", "gpu.driver": "570", "host.name": "node"},
+    **{"host.cpu": "AMD", "host.cpus": "0-15"},
+}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    folder = tmp_path / "speech"
+    folder.mkdir()
+    (folder / "runbook.toml").write_text(BOOK)
+    return folder
+
+
+def taken(book: Path, series: str, **facts: str) -> tuple[Group, list[TakenIn]]:
+    folders = [DATA / "minicpmo" / run for run in ("run1", "run2", "run3")]
+    where, found = take_in(book, folders, Asked(series=series, variables={"SEED": "0"}, facts={**KNOWN, **facts}))
+    return groups.group(where.name), found
+
+
+def compared(a: Group, b: Group, *despite: str) -> Comparison:
+    return compare(a, b, despite=despite)
+
+
+def test_what_was_taken_in_is_marked_and_kept(book: Path) -> None:
+    group, found = taken(book, "mine")
+    assert [(one.result.label, one.result.complete) for one in found] == [("1", True), ("2", True), ("3", True)]
+    assert [one.result.metrics["rate"] for one in group.good] == [79.301, 75.532, 94.349]
+    assert {one.result.origin for one in group.passes} == {"import"}
+    assert all(one.result.commit.startswith("070fc3b5") for one in group.passes)
+    source = of_import(group.passes[0].folder.parents[2])
+    assert "Taken in" in report.as_table(source, "table")
+    assert find(source.name[:8]).name == source.name
+
+
+def test_it_is_never_compared_in_silence(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b")
+    found = compared(a, b)
+    blocking = {one.key for one in found.differences if one.blocks}
+    # Nobody has said whether a command was edited, what the containers were, or on which port.
+    assert blocking == {"edited", "containers"}
+    assert {one.verdict for one in found.metrics} == {"cannot be compared"}
+    assert "edited is not known" in render(found, "table")
+    waved = compared(a, b, "unknown")
+    assert waved.locked == ""
+    assert "Compared despite: containers, edited." in render(waved, "md")
+    (rate,) = waved.metrics
+    assert (rate.verdict, rate.p) == ("no difference shown", 1.0)
+
+
+def test_another_gpu_cannot_be_waved_through_as_unknown(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b", **{"gpu.names": "NVIDIA H100"})
+    assert compared(a, b, "unknown").locked == "gpu.names differs"
+    assert compared(a, b, "unknown", "gpu.names").locked == ""
+
+
+def test_a_variable_that_nobody_told_is_not_known(book: Path) -> None:
+    folders = [DATA / "minicpmo" / "run1"]
+    where, _ = take_in(book, folders, Asked(facts=KNOWN))
+    group = groups.group(where.name)
+    assert "variable.SEED" in {one.key for one in compared(group, group).differences if one.blocks}
+
+
+def test_numbers_of_ci_never_stand_beside_scored_ones(book: Path) -> None:
+    a, _ = taken(book, "a")
+    where, _ = take_in(book, [DATA / "minicpmo" / "run1"], Asked(variables={"SEED": "0"}, facts=KNOWN, ci=True))
+    found = compared(a, groups.group(where.name), "unknown")
+    assert found.locked == "origin differs"
+
+
+def test_samples_are_paired_and_told(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b")
+    (paired,) = compared(a, b, "unknown").samples
+    assert (paired.pairs, paired.equal) == (6, 6)
+    assert "latency" in render(compared(a, b, "unknown"), "table")
+
+
+def test_every_form_of_a_comparison(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b")
+    found = compared(a, b, "unknown")
+    assert json.loads(render(found, "json"))["metrics"][0]["a"]["values"] == [79.301, 75.532, 94.349]
+    head, line = render(found, "csv").splitlines()
+    assert head.startswith("metric,unit,direction,primary,verdict")
+    assert line.endswith("containers edited")
+    page = comparison_page(found)
+    assert page.count("<svg") == 1
+    assert "<script" not in page
+    assert "http" not in page
+    assert report.as_page(find(a.name.partition("/")[0])).count("<svg") == 1
+
+
+def test_what_comes_from_outside_is_escaped(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "<b>a", **{"host.cpu": "<script>"}), taken(book, "b")
+    page = comparison_page(compared(a, b))
+    assert "<script>" not in page
+    assert "&lt;b&gt;a" in page
+
+
+def test_it_tells_no_noise_floor(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b")
+    with pytest.raises(NoFloor, match="edited"):
+        measure_floor("x", a, b, "now")
+
+
+def test_a_page_of_its_own_that_says_otherwise_marks_the_pass(tmp_path: Path) -> None:
+    folder = copied("minicpmo/run1", tmp_path)
+    page = json.loads((DATA / "minicpmo" / "run1.metrics.json").read_text())
+    (folder / "metrics.json").write_text(json.dumps({**page, "metrics": {**page["metrics"], "seedtts.sim": 1.0}}))
+    _, (one,) = take_in(RUNBOOKS / "minicpmo-offline", [folder], Asked(series="x"))
+    assert one.result.marks == ("its own metrics.json differs in seedtts.sim",)
+    assert not one.result.complete
+    assert any("6 of 1088 samples" in reason for reason in one.result.reasons)
+
+
+def test_labels_come_from_the_folders_names() -> None:
+    asr, mini = load(RUNBOOKS / "asr"), load(RUNBOOKS / "minicpmo-offline")
+    assert label_of(asr, "runwarm") == ("warm", False)
+    assert label_of(asr, "other") == ("other", False)
+    assert label_of(mini, "run0") == ("run0", False)
+    assert label_of(mini, "run4-incomplete-2") == ("run4-incomplete-2", True)
+
+
+def test_what_cannot_be_taken_in_is_refused(book: Path, tmp_path: Path) -> None:
+    run = DATA / "minicpmo" / "run1"
+    with pytest.raises(UsageError, match="no workloads"):
+        take_in(RUNBOOKS / "vllm-minicpmo-serving", [run], Asked())
+    with pytest.raises(UsageError, match="is no folder"):
+        take_in(book, [tmp_path / "nowhere"], Asked())
+    with pytest.raises(UsageError, match="take them in apart"):
+        take_in(book, [run, run], Asked())
+    with pytest.raises(UsageError, match="not one of"):
+        take_in(book, [run], Asked(facts={"gpu": "H200"}))
+    with pytest.raises(OmniError):
+        groups.group("runbook=nothing")
+
+
+def test_groups_are_chosen_from_the_catalog(book: Path) -> None:
+    taken(book, "a")
+    taken(book, "b")
+    found = groups.group("runbook=speech,series=a")
+    assert len(found.passes) == 3
+    assert {one.result.series for one in found.passes} == {"a"}
+    with pytest.raises(UsageError, match="no pass has"):
+        groups.group("runbook=speech,commit=ffff")
