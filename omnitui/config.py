@@ -21,6 +21,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ring the terminal's bell at each notice."""
     osc: bool = True
     """Set the window's title and send desktop notifications through the terminal (OSC 2, 9 and 777)."""
+    log_errors: str = "error|traceback|exception|critical"
+    """What the first error in a log is told by: a regular expression, small letters for any."""
     on_event: str = ""
     """A command for `sh -c` that the runner runs at each notice."""
     on_event_timeout_s: float = 30.0

@@ -66,6 +66,11 @@ class Matches:
         first = max(0, at - before)
         return tuple(starts[first : at + after]), at - first
 
+    def between(self, low: int, high: int) -> tuple[int, ...]:
+        """Return the lines that are known to match and begin between two bytes."""
+        starts = [*self._starts, self._unfinished] if self._unfinished >= 0 else self._starts
+        return tuple(starts[bisect_left(starts, low) : bisect_left(starts, high)])
+
     def wanted(self, anchor: int | None, before: int, after: int, size: int) -> Wanted | None:
         """Return where to look for what `window` lacks; None when it is complete."""
         at = self.known if anchor is None else bisect_left(self._starts, anchor)

@@ -9,6 +9,8 @@ from omnitui.logs.lines import LogFile, LogLine
 from omnitui.logs.patterns import shown
 
 _SOME = 64
+Part = range | tuple[int, ...]
+"""Lines that begin within a range of bytes, the first of which begins one, or at each of these bytes."""
 
 
 def text_of(lines: Iterable[LogLine]) -> Iterator[str]:
@@ -33,8 +35,13 @@ def lines_at(log: LogFile, starts: Iterable[int]) -> Iterator[LogLine]:
         yield from log.lines_after(start, 1)
 
 
-def save(path: Path, identity: Identity, part: range | tuple[int, ...], target: Path) -> int:
-    """Write the lines that begin within `part`, or at each of its bytes, to a new file; how many bytes.
+def lines_of(log: LogFile, part: Part) -> Iterator[LogLine]:
+    """Yield the lines of a part."""
+    return lines_between(log, part.start, part.stop) if isinstance(part, range) else lines_at(log, part)
+
+
+def save(path: Path, identity: Identity, part: Part, target: Path) -> int:
+    """Write the lines of a part to a new file; how many characters.
 
     Raises OSError, also when `target` exists or the log is another file by now.
     """
@@ -43,11 +50,10 @@ def save(path: Path, identity: Identity, part: range | tuple[int, ...], target: 
         log.refresh()
         if log.identity != identity:
             raise FileNotFoundError(2, "the log was replaced", str(path))
-        lines = lines_between(log, part.start, part.stop) if isinstance(part, range) else lines_at(log, part)
         written = 0
         with target.open("x", encoding="utf-8", errors="replace") as file:
             os.fchmod(file.fileno(), 0o600)
-            for text in text_of(lines):
+            for text in text_of(lines_of(log, part)):
                 written += file.write(text)
         return written
     finally:

@@ -39,7 +39,7 @@ class Refused:
     why: str
 
 
-Told = Callable[[Request, Scanned | Refused], None]
+Told = Callable[[Request, Scanned | Refused], object]
 
 
 class Scanning:
@@ -95,10 +95,11 @@ class Scanning:
 
     def _listen(self, child: subprocess.Popen[bytes]) -> None:
         assert child.stdout is not None
-        for line in child.stdout:
-            request = self.request
-            if child is self._child and request is not None:
-                self._told(request, _answer(line))
+        with child.stdout:
+            for line in child.stdout:
+                request = self.request
+                if child is self._child and request is not None:
+                    self._told(request, _answer(line))
         child.wait()
         request = self.request
         if child is self._child and request is not None:
@@ -122,13 +123,22 @@ def answers(line: str) -> Iterator[Scanned | Refused]:
             yield Refused("the file was replaced")
             return
         patterns = [Pattern(text) for text in given["patterns"]]
-        yield from scan(log, patterns, given["start"], given["most"], forward=given["forward"])
+        yield from scan(log, patterns, _line_start(log, given), given["most"], forward=given["forward"])
     except OSError as error:
         yield Refused(error.strerror or str(error))
     except OmniError as error:
         yield Refused(str(error))
     finally:
         log.close()
+
+
+def _line_start(log: LogFile, given: dict[str, int]) -> int:
+    """Return where to begin: forward, in the middle of a line, with the next one."""
+    start = given["start"]
+    if not given["forward"] or start >= log.size or log.start_of(start) == start:
+        return start
+    (line,) = log.lines_after(log.start_of(start), 1)
+    return line.end
 
 
 def _leave_with(parent: int) -> None:

@@ -103,7 +103,7 @@ def _wanted(text: str, begun: datetime, ended: datetime, *, dated: bool) -> date
         return _of_log(given, begun)
     # Of the last day, or of the one before where that has not come yet.
     at = datetime.combine(ended.date(), given.at.time())
-    return at if at <= ended else at - _DAY
+    return at - _DAY if at > ended and at - _DAY >= begun.replace(second=0, microsecond=0) else at
 
 
 def _stamp_after(log: LogFile, offset: int, skip: int = 0) -> tuple[int, Stamp] | None:

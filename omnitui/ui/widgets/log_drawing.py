@@ -24,6 +24,14 @@ class Signs:
     hit: int = -1
     chosen: range = range(0)
 
+    def with_hit(self, start: int) -> "Signs":
+        """Return the same with a line that stands out."""
+        return replace(self, hit=start, signs={**self.signs, start: "▶"})
+
+    def with_marks(self, marks: Sequence[int], chosen: range) -> "Signs":
+        """Return the same with lines that are marked and lines that are chosen."""
+        return replace(self, signs={**dict.fromkeys(marks, "●"), **self.signs}, chosen=chosen)
+
     @property
     def width(self) -> int:
         """How many cells they take."""

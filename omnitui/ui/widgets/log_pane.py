@@ -51,9 +51,9 @@ class LogPane(LogReading, can_focus=True):
         self._drawn_size = Size(0, 0)
         self._shift_cells = 0
 
+    # Textual calls the handlers of all classes in turn, from the last one up: none of them calls `super`.
     def on_mount(self) -> None:
-        """Open the file and begin to look at it."""
-        super().on_mount()
+        """Begin to look at the file."""
         self.set_interval(self.poll_s, self._tick)
 
     def on_show(self) -> None:
@@ -98,6 +98,10 @@ class LogPane(LogReading, can_focus=True):
         anchor = place.offset if place else None
         return Ask(anchor, before, after, self._count, if_changed=if_changed)
 
+    def _ask_around(self, offset: int) -> Ask:
+        """Return what to read to know the line that holds a byte."""
+        return Ask(offset, 0, 1, self._count)
+
     def _opened(self) -> None:
         self._shift_cells, self._rows, self._top = 0, (), Place(0)
         self._show()
@@ -141,6 +145,9 @@ class LogPane(LogReading, can_focus=True):
         if self._rows:
             first = self._rows[0]
             self._top = Place(page.lines[first.line].start, first.part)
+        elif not self.following:
+            # What belongs there is still looked for.
+            self._top = place
         self._paint()
 
     def show_from(self, offset: int, above: int = 0) -> None:

@@ -20,10 +20,11 @@ class LogPrompt(Horizontal):
     class Given(Message):
         """What was typed; None when the operator left instead."""
 
-        def __init__(self, about: str, text: str | None) -> None:
+        def __init__(self, about: str, text: str | None, *, keep_focus: bool) -> None:
             super().__init__()
             self.about = about
             self.text = text
+            self.keep_focus = keep_focus
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,13 +54,13 @@ class LogPrompt(Horizontal):
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
         """Who goes elsewhere has left."""
-        self._give(None)
+        self._give(None, keep_focus=False)
 
     def action_leave(self) -> None:
         """Give nothing."""
         self._give(None)
 
-    def _give(self, text: str | None) -> None:
+    def _give(self, text: str | None, *, keep_focus: bool = True) -> None:
         if self._about:
-            self.post_message(self.Given(self._about, text))
+            self.post_message(self.Given(self._about, text, keep_focus=keep_focus))
             self._about = ""

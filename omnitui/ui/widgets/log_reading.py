@@ -124,6 +124,13 @@ class LogReading(Widget):
         if answer is not None:
             self._take(answer)
 
+    def _work(self, do: Callable[[Pages], object], then: Callable[[object], None]) -> None:
+        """Have something else found out; `then` gets it."""
+        if self._reader is not None:
+            answer = self._reader.ask(then, do, self.patience_s)
+            if answer is not None:
+                self._take(answer)
+
     def _take(self, late: Late) -> None:
         if late.error is not None:
             problem = plain(late.error.strerror or str(late.error))

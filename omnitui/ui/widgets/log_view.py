@@ -1,7 +1,7 @@
 """A pane that shows one log file of any size."""
 
-from omnitui.ui.widgets.log_moving import LogMoving
+from omnitui.ui.widgets.log_copying import LogCopying
 
 
-class LogView(LogMoving):
+class LogView(LogCopying):
     """Shows the file at `path`. The last row of the pane says where it is."""
