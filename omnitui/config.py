@@ -1,6 +1,7 @@
 """What the operator has set once for all runs: `config.toml` in the user's config folder, or `OMNITUI_CONFIG`."""
 
 import os
+import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,12 +22,12 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ring the terminal's bell at each notice."""
     osc: bool = True
     """Set the window's title and send desktop notifications through the terminal (OSC 2, 9 and 777)."""
-    log_errors: str = "error|traceback|exception|critical"
-    """What the first error in a log is told by: a regular expression, small letters for any."""
     on_event: str = ""
     """A command for `sh -c` that the runner runs at each notice."""
     on_event_timeout_s: float = 30.0
     """How long that command may take."""
+    log_errors: str = "error|traceback|exception|critical"
+    """What errors in a log are told by: a regular expression; without capitals, capitals match too."""
 
 
 def path() -> Path:
@@ -65,6 +66,10 @@ def _converted(file: Path, raw: dict[str, Any]) -> Config:
         raise UsageError(f"{file}: {at.rstrip('`')}: {reason[:1].lower()}{reason[1:]}") from error
     if not 0 < config.on_event_timeout_s <= 3600:
         raise UsageError(f"{file}: on_event_timeout_s: {config.on_event_timeout_s:g} is not between 0 and 3600 s")
+    try:
+        re.compile(config.log_errors)
+    except re.error as error:
+        raise UsageError(f"{file}: log_errors: no regular expression: {error}") from error
     return config
 
 

@@ -67,6 +67,17 @@ class Terminal:
             if select.select([self.screen], [], [], left_s)[0]:
                 os.read(self.screen, 65536)
 
+    def count(self, for_s: float) -> tuple[int, int]:
+        """Return how many bytes are drawn in that time, and in how many goes."""
+        sent = goes = 0
+        deadline_s = time.perf_counter() + for_s
+        while (left_s := deadline_s - time.perf_counter()) > 0:
+            if select.select([self.screen], [], [], left_s)[0]:
+                goes += 1
+                while select.select([self.screen], [], [], 0.05)[0]:
+                    sent += len(os.read(self.screen, 65536))
+        return sent, goes
+
     def press(self, key: bytes) -> float:
         pressed_s = time.perf_counter()
         os.write(self.screen, key)

@@ -8,7 +8,7 @@ import pytest
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.paint_budget import PaintBudget
 from tests.screens.test_log_view import append, numbered, rows, shown, until
-from textual.events import MouseDown, MouseMove, MouseUp
+from textual.events import Key, MouseDown, MouseMove, MouseUp
 from textual.widgets import Input
 
 
@@ -225,3 +225,11 @@ async def test_escape_leaves_the_prompt_and_changes_nothing(path: Path) -> None:
         await pilot.press("escape")
         await until(lambda: view.has_focus)
         assert view.following and rows(view)[-1] == "line 1,000 of 1,000 · following"
+
+
+async def test_what_is_typed_ahead_is_never_the_screens(path: Path) -> None:
+    async with shown(path) as (pilot, view):
+        for key, char in (("slash", "/"), *((char, char) for char in "ragx")):
+            pilot.app.post_message(Key(key, char))
+        await until(lambda: isinstance(pilot.app.focused, Input) and pilot.app.focused.value == "ragx")
+        assert view.following

@@ -27,7 +27,11 @@ def test_what_is_written_counts(config_file: Path) -> None:
     ("text", "said"),
     [
         ("bel = false", "bel: unknown key; did you mean bell?"),
-        ("colour = 1", "colour: unknown key; valid here: theme, bell, osc, on_event, on_event_timeout_s"),
+        (
+            "colour = 1",
+            "colour: unknown key; valid here: theme, bell, osc, on_event, on_event_timeout_s, log_errors",
+        ),
+        ('log_errors = "("', "log_errors: no regular expression"),
         ('theme = "blue"', "theme: invalid enum value 'blue'"),
         ('bell = "no"', "bell: expected `bool`, got `str`"),
         ("on_event_timeout_s = 0", "on_event_timeout_s: 0 is not between 0 and 3600 s"),

@@ -11,7 +11,6 @@ from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, a
 from omnitui.ui.screens.live_panes import LivePanes
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
-from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.server_logs import ServerLogs
 from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.ui.widgets.tab_row import TabRow
@@ -39,7 +38,7 @@ class PaneKeys(LivePanes):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall"), (ROOMY, "-roomy")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"open('{part}')", part, tooltip=tip, group=_PANES) for key, part, tip in _PART_KEYS),
-        Binding("l", "logs", "logs", tooltip="Go to the servers' logs; again for the next server", group=_PANES),
+        Binding("l", "logs", "logs", tooltip="Go to the logs; again: the next server, step, runner", group=_PANES),
         *(Binding(key, f"pane('{pane}')", word, tooltip=tip, group=_PANES) for key, pane, word, tip in _PANE_KEYS),
         Binding("z", "maximise", "zoom", tooltip="Give the pane the whole screen; again, or escape: share it"),
         Binding("f", "follow", "follow", tooltip="Go with the current step again, after you have moved"),
@@ -123,7 +122,7 @@ class PaneKeys(LivePanes):
     def action_logs(self) -> None:
         """Go to the servers' logs, or to the next of them."""
         logs = self.query_one(ServerLogs)
-        view = logs.query_one(LogView)
+        view = logs.view
         if view.has_focus:
             logs.next_log()
         self._at = "logs"

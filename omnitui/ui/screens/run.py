@@ -30,7 +30,7 @@ from omnitui.ui.widgets.gates_pane import GatesPane
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.reading_panes import ReadingPanes
 from omnitui.ui.widgets.rows import RowLine
-from omnitui.ui.widgets.server_logs import ServerLogs
+from omnitui.ui.widgets.server_logs import ServerLogs, other_logs
 from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.ui.widgets.tab_row import TabRow
 from omnitui.ui.widgets.timeline import Timeline
@@ -120,7 +120,8 @@ class RunScreen(PaneKeys, Following):
         if snapshot is not None:
             self.query_one(Banner).show(*banner_of(snapshot))
             jobs = snapshot.server_logs()
-            self.query_one(ServerLogs).show({name: job.log for name, job in jobs.items()})
+            servers = {name: job.log for name, job in jobs.items()}
+            self.query_one(ServerLogs).show(servers, other_logs(snapshot))
             self._tick()
             self._show_red(snapshot)
             self.tell_outcome(snapshot)

@@ -1,5 +1,9 @@
 """The part of a log pane that asks the operator for a line of text, and says what came of it."""
 
+from typing import ClassVar
+
+from textual import events
+
 from omnitui.sanitise import plain
 from omnitui.ui.widgets.log_moving import LogMoving
 from omnitui.ui.widgets.log_prompt import LogPrompt
@@ -8,16 +12,28 @@ from omnitui.ui.widgets.log_prompt import LogPrompt
 class LogAsking(LogMoving):
     """Has a line to type in over its last row while something is asked."""
 
+    ASKS: ClassVar[dict[str, str]] = {}
+    """Keys that ask for something, with their actions. Subclasses add theirs."""
+
     _said = ""
 
-    def ask(self, about: str, label: str, text: str, placeholder: str) -> None:
-        """Ask for a line; `given` gets it."""
+    async def on_key(self, event: events.Key) -> None:
+        """Ask at once: what is typed ahead over a slow line is meant for the prompt, not for the screen's keys."""
         prompt = next(iter(self.query(LogPrompt)), None)
-        if prompt is None:
+        if prompt is not None and prompt.asks:
+            if prompt.passed is not event:
+                event.stop()
+                prompt.type(event)
+        elif event.key in self.ASKS:
+            event.stop()
+            await self.run_action(self.ASKS[event.key])
+
+    async def ask(self, about: str, label: str, text: str, placeholder: str) -> None:
+        """Ask for a line; `given` gets it."""
+        if not self.query(LogPrompt):
             # Most logs are never asked anything, and an input costs time at the first paint.
-            prompt = LogPrompt()
-            self.mount(prompt)
-        prompt.call_after_refresh(prompt.ask, about, label, text, placeholder)
+            await self.mount(LogPrompt())
+        self.query_one(LogPrompt).ask(about, label, text, placeholder)
 
     def given(self, about: str, text: str) -> None:
         """Do what was asked for. Subclasses add what they ask."""
@@ -25,11 +41,9 @@ class LogAsking(LogMoving):
     def on_log_prompt_given(self, message: LogPrompt.Given) -> None:
         """Take the line, and the keys back."""
         message.stop()
-        prompt = self.query_one(LogPrompt)
-        if prompt.display:
-            prompt.display = False
-            if message.keep_focus:
-                self.focus()
+        self.query_one(LogPrompt).display = False
+        if message.keep_focus:
+            self.focus()
         if message.text is not None:
             self.given(message.about, message.text)
 

@@ -57,6 +57,8 @@ class LogCopying(LogFilter):
             self.said = said
             self.failed = failed
 
+    ASKS: ClassVar[dict[str, str]] = {**LogFilter.ASKS, "S": "save"}
+
     _marks: tuple[int, ...] = ()
     _origin = -1
     """Where the line begins at which choosing began; -1 when nothing is chosen."""
@@ -195,11 +197,11 @@ class LogCopying(LogFilter):
         more = f"; only the first {CLIPBOARD_BYTES // 1024} KiB: S saves all to a file" if message.cut else ""
         self.notify(f"{lines:,} lines sent to the terminal's clipboard{more}", markup=False)
 
-    def action_save(self) -> None:
+    async def action_save(self) -> None:
         """Ask for a file."""
         if self.path is not None and self._part():
             name = f"{self.path.parent.name}-{self.path.name}-{datetime.now():%H%M%S}.txt"
-            self.ask("save", "save to", str(Path.cwd() / plain(name)), "a file that is not there yet")
+            await self.ask("save", "save to", str(Path.cwd() / plain(name)), "a file that is not there yet")
 
     def given(self, about: str, text: str) -> None:
         """Save to that file."""

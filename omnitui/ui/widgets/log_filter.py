@@ -12,6 +12,7 @@ from omnitui.logs.pages import Ask, Page
 from omnitui.logs.scan import Scanned
 from omnitui.logs.scanning import Refused, Request, Scanning
 from omnitui.ui.widgets.log_finding import LogFinding, percent
+from omnitui.ui.widgets.log_moving import LOG_KEYS
 from omnitui.ui.widgets.log_rows import Place
 
 _GAP_BYTES = 16 * 1024 * 1024
@@ -23,7 +24,12 @@ class LogFilter(LogFinding):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "ampersand", "filter", "filter", key_display="&", tooltip="Log: show only lines that match; empty: all"
+            "ampersand",
+            "filter",
+            "filter",
+            key_display="&",
+            group=LOG_KEYS,
+            tooltip="Log: only lines that match",
         ),
     ]
 
@@ -33,6 +39,8 @@ class LogFilter(LogFinding):
 
         request: Request
         answer: Scanned | Refused
+
+    ASKS: ClassVar[dict[str, str]] = {**LogFinding.ASKS, "ampersand": "filter"}
 
     _matches: Matches | None = None
     _filter_said = ""
@@ -57,10 +65,10 @@ class LogFilter(LogFinding):
         self._filter = self._matches = None
         super()._opened()
 
-    def action_filter(self) -> None:
+    async def action_filter(self) -> None:
         """Ask for an expression."""
         text = self._filter.text if self._filter else ""
-        self.ask("filter", "&", text, "show only lines that match a regular expression; empty shows all")
+        await self.ask("filter", "&", text, "show only lines that match a regular expression; empty shows all")
 
     def given(self, about: str, text: str) -> None:
         """Filter by it."""

@@ -15,6 +15,7 @@ from omnitui.logs.scan import Scanned
 from omnitui.logs.scanning import Refused, Request, Scanning
 from omnitui.ui.widgets.log_asking import LogAsking
 from omnitui.ui.widgets.log_drawing import Signs
+from omnitui.ui.widgets.log_moving import LOG_KEYS
 
 _EXPRESSION = "a regular expression; small letters match capitals too"
 _PLACES = "a line number, 50%, a time such as 12:30:05, or -10m before the end"
@@ -24,10 +25,12 @@ class LogFinding(LogAsking):
     """Searches forward and back for lines, one at a time, and goes to places that are named."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", key_display="/", tooltip="Log: search for a regular expression"),
+        Binding(
+            "slash", "search", "search", key_display="/", group=LOG_KEYS, tooltip="Log: search forward or back"
+        ),
         Binding("n", "find(True)", "next match", show=False, tooltip="Log: the next match, while one is sought"),
         Binding("N", "find(False)", "match before", show=False, tooltip="Log: the match before"),
-        Binding("E", "first_error", "error", tooltip="Log: the first error; n goes to the next"),
+        Binding("E", "first_error", "error", group=LOG_KEYS, tooltip="Log: the first error; n goes to the next"),
         Binding(
             "colon",
             "go_to",
@@ -45,6 +48,8 @@ class LogFinding(LogAsking):
 
         request: Request
         answer: Scanned | Refused
+
+    ASKS: ClassVar[dict[str, str]] = {**LogAsking.ASKS, "slash": "search", "colon": "go_to"}
 
     cursor = -1
     """Where the line begins that was found, or that was clicked on; -1 for none."""
@@ -90,9 +95,9 @@ class LogFinding(LogAsking):
 
     # -- searching ---------------------------------------------------------------------------------------------
 
-    def action_search(self) -> None:
+    async def action_search(self) -> None:
         """Ask for an expression."""
-        self.ask("search", "/", self._sought.text if self._sought else "", _EXPRESSION)
+        await self.ask("search", "/", self._sought.text if self._sought else "", _EXPRESSION)
 
     def action_first_error(self) -> None:
         """Look for errors, from the beginning on."""
@@ -186,9 +191,9 @@ class LogFinding(LogAsking):
 
     # -- places ------------------------------------------------------------------------------------------------
 
-    def action_go_to(self) -> None:
+    async def action_go_to(self) -> None:
         """Ask for a place."""
-        self.ask("go", ":", "", _PLACES)
+        await self.ask("go", ":", "", _PLACES)
 
     def _go_to(self, text: str) -> None:
         page, count = self._page, self._count

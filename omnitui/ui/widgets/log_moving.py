@@ -7,6 +7,9 @@ from textual.binding import Binding, BindingType
 
 from omnitui.ui.widgets.log_pane import LogPane
 
+LOG_KEYS = Binding.Group("log")
+"""Where there is little room, these keys share one word."""
+
 _SHIFT_CELLS = 8
 _WHEEL_LINES = 3
 
@@ -21,7 +24,12 @@ class LogMoving(LogPane):
         Binding("pagedown,space", "scroll_pages(1)", "Page down", show=False),
         Binding("home,g", "show_start", "Start", show=False),
         Binding(
-            "end,G,f", "show_tail", "Follow", key_display="f", tooltip="Log: go to its end and follow; up pauses"
+            "end,G,f",
+            "show_tail",
+            "follow",
+            key_display="f",
+            group=LOG_KEYS,
+            tooltip="Log: follow; up pauses",
         ),
         Binding("left", "shift(-1)", "Left", show=False),
         Binding("right", "shift(1)", "Right", show=False),

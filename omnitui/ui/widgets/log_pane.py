@@ -33,7 +33,7 @@ class LogPane(LogReading, can_focus=True):
     """How often the file is looked at while the pane is on the screen."""
     unfocused_paint_s: ClassVar[float] = 1.0
     """How long a pane without the focus rests after it has drawn growth."""
-    budget: ClassVar[PaintBudget] = PaintBudget(bytes_s=4 * 1024, burst=4 * 1024)
+    budget: ClassVar[PaintBudget] = PaintBudget(bytes_s=4.5 * 1024, burst=4 * 1024)
     """What followed logs may send to the terminal, all together."""
 
     wrap: var[bool] = var(False, init=False)

@@ -29,6 +29,8 @@ class LogPrompt(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._about = ""
+        self.passed: events.Key | None = None
+        """The last key that came through here."""
 
     def compose(self) -> Iterator[Widget]:
         """A label and an input."""
@@ -45,7 +47,21 @@ class LogPrompt(Horizontal):
         line.value, line.placeholder = text, placeholder
         line.action_select_all()
         self.display = True
-        line.focus()
+        # Now, not in a moment: the next key may be on its way.
+        self.screen.set_focus(line)
+
+    @property
+    def asks(self) -> bool:
+        """Whether something is asked now."""
+        return bool(self._about)
+
+    def type(self, event: events.Key) -> None:
+        """Take a key that was pressed before the line was there."""
+        self.query_one(Input).post_message(events.Key(event.key, event.character))
+
+    def on_key(self, event: events.Key) -> None:
+        """Let pass what the line does not want."""
+        self.passed = event
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Give it."""
