@@ -7,6 +7,7 @@ with its output going straight to `log`, and writes `exit`. Both files count onl
 import asyncio
 import os
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -101,6 +102,25 @@ class Job:
     place: Place
     marker: str
     child: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+
+    def give_up(self) -> None:
+        """See to it that a wrapper that is still on its way finds its place taken, and ends.
+
+        Its client may outlive the runner: whoever calls the job lost would else have it beside the next attempt.
+        """
+        path = self.folder.path / "pid"
+        # Without a folder nothing was started; where nothing can be written, no wrapper can say who it is either.
+        with suppress(OSError):
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(fd, "w") as file:
+                file.write("given up\n")
+            return
+        # It was faster. Its line is there a moment after the file.
+        for _ in range(20):
+            if not path.exists() or path.stat().st_size:
+                break
+            time.sleep(0.005)
+        self.__dict__.pop("identity", None)
 
     @cached_property
     def identity(self) -> Identity | None:

@@ -6,7 +6,10 @@ main() {
     read -r stat < "/proc/$$/stat"
     fields=(${stat##*) })
     read -r boot < /proc/sys/kernel/random/boot_id
-    printf '%s %s %s\n' "$$" "${fields[19]}" "$boot$tag" > "$job/pid"
+    # Who resumed meanwhile, and gave this attempt up, has made the file: then nothing may run any more.
+    set -C
+    printf '%s %s %s\n' "$$" "${fields[19]}" "$boot$tag" > "$job/pid" || return
+    set +C
     bash "$job/script" < /dev/null >> "$job/log" 2>&1
     printf '%s\n' "$?" > "$job/exit"
 }

@@ -39,6 +39,7 @@ def is_group_empty(job: Job) -> bool:
 
 async def stop(job: Job, grace_s: float) -> Stopped:
     """TERM to the group, `grace_s` seconds of patience, then KILL; the same for what outlived the group."""
+    job.give_up()
     family = _family(job)
     if not family:
         return Stopped(0, 0, ())

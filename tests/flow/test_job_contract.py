@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -73,6 +73,29 @@ async def test_an_attempt_never_runs_twice(tmp_path: Path, mark: str) -> None:
     await job.wait()
     with pytest.raises(JobError, match="never runs twice"):
         await begin(tmp_path / "job", "true", mark)
+
+
+class _Late(Local):
+    """A place that needs a while before its bash runs, as the client of a container may."""
+
+    def argv(self, env_names: Iterable[str]) -> list[str]:
+        return ["bash", "-c", 'until [ -e "$GO" ]; do sleep 0.01; done; exec "$0" "$@"', *super().argv(env_names)]
+
+
+async def test_an_attempt_that_was_given_up_on_its_way_never_runs(tmp_path: Path, mark: str) -> None:
+    go, ran = tmp_path / "go", tmp_path / "ran"
+    values = {"GO": str(go), "RAN": str(ran)}
+    starting = asyncio.create_task(start(_Late(), JobFolder(tmp_path / "job"), 'touch "$RAN"', values, mark))
+    while not (tmp_path / "job" / "log").exists():
+        await asyncio.sleep(0.01)
+    # Its runner is gone, as far as whoever resumes can see.
+    stopped = Job(JobFolder(tmp_path / "job"), Local(), f"{mark}-nobody")
+    assert (await stop(stopped, 1.0)).signalled == 0
+    go.touch()
+    with pytest.raises(JobError, match="did not start"):
+        await starting
+    assert not ran.exists()
+    assert stopped.fact() == "lost"
 
 
 async def test_a_term_to_the_group_still_leaves_an_exit_file(tmp_path: Path, mark: str) -> None:
