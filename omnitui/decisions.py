@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from omnitui import store, worlds
+from omnitui import left_remedies, store, worlds
 from omnitui.claims import claimed, output
 from omnitui.errors import CorruptState, OmniError, UsageError
 from omnitui.jobs.job import job_of, look_of
@@ -54,6 +54,8 @@ def _stop_orphan(owned: Owned) -> list[str]:
     if step is None or not isinstance(record.status, Running):
         return []
     job = job_of(owned.run, runbook, owned.state, step, record.status.attempt)
+    for one in (job, look_of(job)):
+        one.give_up()
     alive = [one for one in (job, look_of(job)) if one.fact() == "alive"]
     for one in alive:
         done = asyncio.run(stop(one, 30.0))
@@ -97,6 +99,7 @@ def redo_pass(run: RunFolder, scope: str) -> list[Path]:
         runbook = of_run(run.runbook, owned.state.variables)
         plan = lay_out(runbook, owned.state.schedule)
         decided = redo(plan, owned.state, scope)
+        left_remedies.refuse(run, runbook, owned.state)
         _stop_orphan(owned)
         _stop_servers(owned)
         # Another run may be at work in that folder.

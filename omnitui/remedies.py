@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from omnitui import store, worlds
+from omnitui import left_remedies, store, worlds
 from omnitui.actions.watching import keep_leaks
 from omnitui.decisions import acting, user
 from omnitui.errors import UsageError
-from omnitui.jobs.job import Job, JobFolder, job_of, start
+from omnitui.jobs.job import Job, start
 from omnitui.jobs.output import Scanner
 from omnitui.jobs.stop import is_group_empty, stop
-from omnitui.model import Crashed, Failed, RunState, Stopped, marker
-from omnitui.places import Local
+from omnitui.left_remedies import remedy_job
+from omnitui.model import Crashed, Failed, RunState, Stopped
 from omnitui.plan import PlannedStep, find_step, lay_out
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.remedies import remedies_of
@@ -52,6 +52,7 @@ def take(
         runbook = of_run(run.runbook, owned.state.variables)
         planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
         remedy = _chosen(runbook, owned.state, planned, number)
+        left_remedies.refuse(run, runbook, owned.state)
         job = _job(run, runbook, owned.state, planned, remedy)
         facts: dict[str, Any] = {"step": step_id, "remedy": remedy.say, "command": remedy.run, "by": user()}
         owned.commit("remedy_begun", job=str(job.folder.path.relative_to(run.path)), **facts)
@@ -84,12 +85,7 @@ def _chosen(runbook: Runbook, state: RunState, planned: PlannedStep, number: int
 def _job(run: RunFolder, runbook: Runbook, state: RunState, planned: PlannedStep, remedy: Remedy) -> Job:
     folder = run.job(planned.id, 1).parent
     taken = len(list(folder.glob("remedy-*"))) if folder.is_dir() else 0
-    name = f"remedy-{taken + 1}"
-    step = job_of(run, runbook, state, planned, 1)
-    mark = f"{marker(run.name, planned.id, 0)}-{name}"
-    if remedy.place:
-        return Job(JobFolder(folder / name), Local(), mark)
-    return Job(step.folder.beside(name), step.place, mark)
+    return remedy_job(run, runbook, state, planned, f"remedy-{taken + 1}", on_host=bool(remedy.place))
 
 
 async def _run(

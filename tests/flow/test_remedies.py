@@ -126,6 +126,21 @@ def test_a_remedy_holds_the_run_and_a_stop_ends_it(desk: Desk, tmp_path: Path) -
     assert not desk.marked()
 
 
+def test_nothing_begins_beside_a_remedy_whose_shell_was_killed(desk: Desk, tmp_path: Path) -> None:
+    run = slow_run(desk, tmp_path)
+    remedy = desk.begin("remedy", run.name, "_/_/red", "1", env={"TOKEN": SECRET})
+    until((run.path / "waits").exists, about="the remedy")
+    os.kill(remedy.pid, signal.SIGKILL)
+    desk.end(remedy)
+    for verb in (("resume", run.name, "--headless"), ("remedy", run.name, "_/_/red", "2")):
+        told = desk.process(*verb, env={"TOKEN": SECRET})
+        assert told.code == 3, told
+        assert f"end it with: omnitui stop {run.name}" in told.err
+    assert desk.omnitui("stop", run.name).code == 0
+    assert not desk.marked()
+    assert desk.process("remedy", run.name, "_/_/red", "2", env={"TOKEN": SECRET}).code == 0
+
+
 def test_ctrl_c_ends_a_remedy_and_a_lost_terminal_does_not(desk: Desk, tmp_path: Path) -> None:
     run = slow_run(desk, tmp_path)
     remedy = desk.begin("remedy", run.name, "_/_/red", "1", env={"TOKEN": SECRET})
