@@ -135,6 +135,8 @@ class PassRecord(Value, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
     out: str = ""
     """Which folder its output went to, whatever it is called by now; empty before it was made."""
+    containers: Mapping[str, str] = {}
+    """In which container its steps work, by the container's name: the start of its id."""
 
 
 class RunState(Value, frozen=True, kw_only=True):

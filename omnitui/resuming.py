@@ -1,6 +1,8 @@
 """Taking up a run: what a resume decided is done here, before its next step begins."""
 
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -15,6 +17,7 @@ from omnitui.model import (
     Ended,
     PassRecord,
     Running,
+    Skipped,
     StepRecord,
     Stopped,
     Waiting,
@@ -70,17 +73,32 @@ async def _set_right(ctx: Context, decided: Resume) -> None:
 
 
 def is_first_of_pass(ctx: Context, planned: PlannedStep) -> bool:
-    """Whether nothing of the step's pass has been begun, so that what stands in its folder is of another run."""
+    """Whether nothing of the step's pass has been begun, so that what stands in its folder is of another run.
+
+    A step that was skipped has not made that folder, unless the pass is known to have one.
+    """
+    state = ctx.owned.state
     steps = (one.id for one in ctx.plan if one.scope == planned.scope)
-    return planned.in_pass and all(isinstance(ctx.owned.state.step(one).status, Waiting | Asking) for one in steps)
+    known = state.passes.get(planned.scope, PassRecord()).out
+    fresh = all(isinstance(state.step(one).status, Waiting | Asking | Skipped) for one in steps)
+    return planned.in_pass and fresh and not known
 
 
 def keep_earlier_output(ctx: Context, planned: PlannedStep) -> None:
     """Move aside what another run left in a pass's output folder."""
     output = ctx.output(planned.scope)
-    if output.host.is_dir() and any(output.host.iterdir()):
+    if not output.host.is_dir() or not any(output.host.iterdir()):
+        return
+    steps = (one.id for one in ctx.plan if one.scope == planned.scope)
+    skipped = any(isinstance(ctx.owned.state.step(one).status, Skipped) for one in steps)
+    # What the operator has made by hand, in place of a step, is younger than the run.
+    if not skipped or _has_older(output.host, datetime.fromisoformat(ctx.owned.state.created).timestamp()):
         moved = output.place.move_aside(output.path, "earlier")
         ctx.owned.commit("moved_aside", moved=[str(path) for path in moved])
+
+
+def _has_older(folder: Path, than: float) -> bool:
+    return any(file.is_file() and file.stat().st_mtime < than for file in folder.rglob("*"))
 
 
 def note_output(ctx: Context, planned: PlannedStep) -> None:
@@ -110,6 +128,29 @@ def check_output(ctx: Context, planned: PlannedStep) -> None:
                 f"{output.path} is not the folder that this pass made: "
                 "it was moved or replaced; begin the pass again"
             )
+
+
+def check_container(ctx: Context, planned: PlannedStep) -> None:
+    """Mark a pass whose container is another one by now: half of its numbers would be of the old one."""
+    if not planned.in_pass:
+        return
+    places = dict.fromkeys((ctx.output(planned.scope).place, ctx.job(planned, 1).place))
+    for place in places:
+        # What is down has been measured in nothing; the step that needs it says so.
+        with suppress(PlaceError):
+            _note_container(ctx, planned, place.name, place.tag())
+
+
+def _note_container(ctx: Context, planned: PlannedStep, name: str, tag: str) -> None:
+    known = ctx.owned.state.passes.get(planned.scope, PassRecord())
+    if not tag or known.containers.get(name) == tag:
+        return
+    after = replace(known, containers={**known.containers, name: tag})
+    if name in known.containers:
+        mark = f"container {name} was replaced before {planned.step.id}"
+        after = replace(after, marks=(*known.marks, mark))
+    passes = {**ctx.owned.state.passes, planned.scope: after}
+    ctx.owned.commit("container", replace(ctx.owned.state, passes=passes), step=planned.id, container=name + tag)
 
 
 def end_step(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from omnitui import store
+from omnitui import left_remedies, store
 from omnitui.actions import ACTIONS, Changes, Context, StopAsked, stop_server
 from omnitui.actions.command import destroys, has_look, must_ask
 from omnitui.claims import claimed, output
@@ -36,6 +36,7 @@ from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
 from omnitui.recording import recorded
 from omnitui.resuming import (
+    check_container,
     check_output,
     come_to_scope,
     end_step,
@@ -117,6 +118,7 @@ async def _run(owned: Owned, options: argparse.Namespace, handoff: Handoff) -> N
     things = await _things(ctx)
     ctx.claims |= things.keys()
     with claimed(things, owned.run.name), ctx.held:
+        left_remedies.refuse(owned.run, runbook, owned.state)
         world = observe(owned.run, runbook, plan, owned.state)
         in_place = {"place": True, "start": False, None: None}[options.where]
         decided = resume(plan, owned.state, world, in_place)
@@ -231,6 +233,7 @@ async def _step(ctx: Context, planned: PlannedStep) -> None:
         if first:
             keep_earlier_output(ctx, planned)
         check_output(ctx, planned)
+        check_container(ctx, planned)
         result = await ACTIONS[type(planned.step)](ctx, planned, attempt)
     except (JobError, UsageError, ResourceBusy) as error:
         result = Failed(attempt=attempt, at=store.now(), reason=str(error))

@@ -112,6 +112,23 @@ def test_a_container_that_is_gone_is_told_and_its_results_are_still_found(boxed:
     assert told.code == 0, told
 
 
+def test_a_container_that_is_replaced_within_a_pass_marks_it(boxed: Boxed) -> None:
+    boxed.box.start()
+    boxed.pause("score")
+    run = detached(boxed)
+    boxed.reached("score")
+    assert boxed.omnitui("hold", run.name).code == 0
+    boxed.release("score")
+    free(run)
+    boxed.box.engine.docker("rm", "--force", boxed.box.name)
+    boxed.box.start()
+
+    told = boxed.resume(run)
+
+    assert "was replaced before" in "; ".join(boxed.status(run)["marks"][PASS]), told
+    assert "was replaced before" in boxed.omnitui("results", run.name).out
+
+
 def test_a_redo_moves_the_output_aside_in_the_container(boxed: Boxed) -> None:
     boxed.box.start()
     assert boxed.omnitui(*boxed.arguments()).code == 0

@@ -87,6 +87,28 @@ def test_what_the_operator_made_by_hand_stays(desk: Desk, tmp_path: Path) -> Non
     assert not (work / "run1-earlier").exists()
 
 
+def test_a_skipped_first_step_does_not_leave_the_results_of_another_run_in_the_way(
+    desk: Desk, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    first = desk.omnitui(*desk.mini(WORK=str(work)))
+    assert first.code == 0, first
+    theirs = (work / "run1" / "speed_results.json").read_bytes()
+    desk.pause("versions")
+    run = desk.detach(*desk.mini("--detach", WORK=str(work)))
+    desk.reached("versions")
+    assert desk.omnitui("hold", run.name).code == 0
+    desk.release("versions")
+    until(lambda: store.holder(run) is None, about="the hold")
+    assert desk.omnitui("skip", run.name, f"{PASS}/out", "--reason", "it is there").code == 0
+
+    desk.resume(run)
+
+    assert (work / "run1-earlier" / "speed_results.json").read_bytes() == theirs
+    assert desk.events(run, "moved_aside")
+    desk.omnitui("stop", run.name)
+
+
 def test_stopping_leaves_nothing_though_the_runner_is_killed_meanwhile(desk: Desk) -> None:
     desk.pause("client")
     run = desk.detach(*desk.mini("--detach"))
