@@ -139,7 +139,7 @@ def run_verb(
     values = _pairs(given)
     names = [name for name, variable in _loaded(runbook).variables.items() if variable.secret]
     secrets = {name: values.pop(name) for name in names if name in values}
-    run = supervise.make_run(runbook, values, schedule, items_of(order))
+    run = supervise.make_run(runbook, values, schedule, _order(order))
     for warning in preflight.preflight(_loaded(runbook), values):
         sys.stderr.write(f"omnitui: {warning}\n")
     supervise.start(run, _secrets(store.read(run), secrets), yes=yes)
@@ -245,7 +245,7 @@ def rehearse(
         for name, variable in _loaded(runbook or "").variables.items():
             if variable.secret:
                 values.pop(name, None)
-        folder = rehearse.begin(runbook or "", values, schedule, items_of(order), fault or rehearse.NONE)
+        folder = rehearse.begin(runbook or "", values, schedule, _order(order), fault or rehearse.NONE)
     flags = ["--headless"] * plain + ["--yes"] * yes + (["--at", at.value] if at else [])
     return rehearse.enter(folder, ["rehearse", "--resume", folder.name, *flags])
 
@@ -500,6 +500,13 @@ def repair(run: GivenRun) -> None:
     """Rebuild a corrupt state from the journal and the job folders."""
     for line in decisions.repair(store.find(run)):
         say(line)
+
+
+def _order(given: str) -> list[str]:
+    entries = items_of(given)
+    if given and not entries:
+        raise UsageError(f"--order {given!r} names no pass; write SERIES/PASS,SERIES/PASS")
+    return entries
 
 
 def _pairs(given: list[str]) -> dict[str, str]:

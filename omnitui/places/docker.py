@@ -135,7 +135,7 @@ class Docker:
         with suppress(ValueError):
             # The engine tells nanoseconds, which datetime does not take.
             started = datetime.fromisoformat(seen.started[:19] + "+00:00").timestamp()
-            if started > since:
+            if since and started > since:
                 return f"{self._where} was started anew at {seen.started[:19]}Z"
         return ""
 

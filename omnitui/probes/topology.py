@@ -28,7 +28,9 @@ def _node(device: Path) -> int:
 
 def _printed(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise OmniError(f"{command[0]} could not be run: {error}") from error
     if done.returncode:

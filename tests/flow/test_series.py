@@ -63,6 +63,13 @@ def test_an_own_order_that_does_not_fit_is_refused_and_nothing_is_made(
     assert not store.runs()
 
 
+def test_an_order_of_nothing_is_not_the_schedules_order(desk: Desk) -> None:
+    told = run(desk, "--order=,")
+    assert told.code == 2, told
+    assert "names no pass" in told.err
+    assert not store.runs()
+
+
 def test_an_order_of_another_schedule_is_judged_by_that_schedule(desk: Desk) -> None:
     told = run(desk, "--schedule=one", "--order=b/1")
     assert told.code == 2

@@ -40,6 +40,15 @@ def reference(cores: Sequence[Core], gpus: Sequence[Gpu], size: int) -> dict[str
     return found
 
 
+def test_what_is_no_text_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, printed in (("lscpu", "0,0,0"), ("nvidia-smi", "\\377\\376")):
+        (tmp_path / name).write_text(f"#!/bin/sh\nprintf '{printed}\\n'\n")
+        (tmp_path / name).chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(OmniError, match="which is not an index"):
+        read_topology()
+
+
 def test_two_nodes_with_smt() -> None:
     cores = read_cores(lscpu(64, nodes=2))
     found = cpu_lists(cores, spread(8, 2), ("0", "1"))
