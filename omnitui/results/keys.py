@@ -48,6 +48,9 @@ def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
     }
     for name in ("names", "uuids", "driver"):
         found[f"gpu.{name}"] = "none" if no_card else _text(cards[name]) if name in cards else UNKNOWN
+    if found["gpu.driver"] is UNKNOWN and "boot" in host and cards:
+        # Within one boot it is the same one, whichever that is.
+        found["gpu.driver"] = f"that of boot {host['boot']}"
     for name in ("name", "cpu", "cpus", "kernel", "boot", "python"):
         found[f"host.{name}"] = _text(host[name]) if name in host else UNKNOWN
     if known.get("origin", "run") != "run" and "containers" not in known:
@@ -88,7 +91,7 @@ def gpu_of(known: Mapping[str, Any]) -> str:
 
 def _container(one: Mapping[str, Any]) -> dict[str, Any]:
     # Its name, id and start say nothing about the numbers; where its folders lie on the host neither.
-    digests = sorted(one.get("digests", ())) or [one.get("image", "")]
+    digests = sorted(map(_text, one.get("digests", ()))) or [one.get("image", "")]
     return {"image": digests, "gpus": one.get("gpus", ()), "cpuset": one.get("cpuset", "")}
 
 

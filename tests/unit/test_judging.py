@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from omnitui.errors import UsageError
 from omnitui.results.files import ResultError
 from omnitui.results.judging.accept import Rule, evaluate, limit, read_rules
@@ -17,8 +18,11 @@ from omnitui.results.judging.noise import Floor, floor_of, machine_of
 from omnitui.results.judging.paired import by_sample, pair
 from omnitui.results.judging.permutation import more_passes, rank_p, sign_p, smallest_p
 from omnitui.results.judging.verdicts import Judged, judge_metrics
+from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult
+from omnitui.results.provenance import definition_sha256
 from omnitui.runbook.schema import Metric, Role, Samples
+from tests.unit.builders import runbook
 
 # -- exact tests -----------------------------------------------------------------------------------------------
 
@@ -383,3 +387,39 @@ def test_rules_are_read_and_wrong_ones_told(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(UsageError, match=told):
             read_rules(file, ["rate"])
+
+
+# -- keys ------------------------------------------------------------------------------------------------------
+
+
+def test_keys_bear_whatever_was_stored_and_leave_the_monitor_out() -> None:
+    known: dict[str, Any] = {
+        **{"runbook": "asr", "definition_sha256": "d", "origin": "run", "edited": {"client": "echo"}},
+        "variables": {"SAMPLES": "40"},
+        "told": {"commit": "5ed8a8d"},
+        "host": {"name": "n", "boot": "b", "cpus": [0, 1]},
+        "gpus": {"count": 1, "names": ["H200"], "uuids": ["GPU-1"]},
+        "containers": [{"image": "i", "digests": [{"Id": "x"}, "y"], "id": "1", "started": "now"}],
+    }
+    found = keys_of({**known, "monitor": {"samples": 5}})
+    assert found == keys_of({**known, "monitor": {"samples": 6, "throttle_reasons": ["heat"]}})
+    assert found["variable.SAMPLES"] == "40"
+    assert found["edited"] == "client = echo"
+    assert (found["gpu.names"], found["gpu.driver"]) == ("H200", "that of boot b")
+    assert found == keys_of({**known, "containers": [{**known["containers"][0], "id": "2", "started": "later"}]})
+    assert found != keys_of({**known, "edited": {}})
+    assert keys_of({})["gpu.names"] is None
+    assert keys_of({"gpus": {"count": 0}})["gpu.uuids"] == "none"
+
+
+def test_what_is_only_described_otherwise_is_the_same_definition(tmp_path: Path) -> None:
+    (tmp_path / "client.py").write_text("measure()")
+    base = runbook(metrics=(RATE,))
+    sha = definition_sha256(base, tmp_path)
+    told = runbook(metrics=(structs.replace(RATE, help="More.", primary=False),), title="Other")
+    assert definition_sha256(told, tmp_path) == sha
+    assert definition_sha256(runbook(metrics=(structs.replace(RATE, path="b"),)), tmp_path) != sha
+    (tmp_path / "accept.toml").write_text("")
+    assert definition_sha256(base, tmp_path) == sha
+    (tmp_path / "client.py").write_text("measure(2)")
+    assert definition_sha256(base, tmp_path) != sha

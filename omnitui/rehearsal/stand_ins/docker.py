@@ -330,7 +330,12 @@ def _version(argv: list[str]) -> int:
 
 def _image(argv: list[str]) -> int:
     if argv[:1] == ["inspect"]:
-        sys.stdout.write(f"[{json.dumps({'Id': 'sha256:' + '57a4d1e5' * 8})}]\n")
+        options, first, rest = docker_args.split(argv[1:])
+        digests = [name for name in (first, *rest) if "@sha256:" in name]
+        whole = [{"Id": "sha256:" + "57a4d1e5" * 8, "RepoDigests": digests}]
+        sys.stdout.write(
+            f"{json.dumps(digests if 'RepoDigests' in (options.last('--format') or '') else whole)}\n"
+        )
         return 0
     return _pull(argv)
 

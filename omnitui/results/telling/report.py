@@ -7,7 +7,6 @@ from omnitui.results.passes import PassResult
 from omnitui.results.sources import Source
 from omnitui.results.statistics import Summary, summarize, told_metrics
 from omnitui.results.table import Format, render
-from omnitui.results.telling.page import results_page
 from omnitui.runbook.load import load
 from omnitui.runbook.schema import Runbook
 
@@ -41,6 +40,8 @@ def table_of(
 
 def as_page(source: Source) -> str:
     """The same as one HTML page."""
+    from omnitui.results.telling.page import results_page  # noqa: PLC0415 - whoever prints a table needs none
+
     known = [
         [one.scope, key, "not known" if value is None else value]
         for one in source.passes

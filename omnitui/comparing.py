@@ -1,0 +1,139 @@
+"""What the verbs about results do: find the passes, judge them, tell it. Loaded only by those verbs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from omnitui import store
+from omnitui.errors import StoreError, UsageError
+from omnitui.results import catalog, groups
+from omnitui.results.catalog import Query
+from omnitui.results.importing import Asked, take_in
+from omnitui.results.judging.accept import FILE as ACCEPT
+from omnitui.results.judging.accept import Rule, read_rules
+from omnitui.results.judging.compare import Comparison, Group, compare, measure_floor
+from omnitui.results.judging.noise import keep
+from omnitui.results.sources import Source, find
+from omnitui.results.table import Format, columns, number
+from omnitui.results.telling import report
+from omnitui.results.telling.comparison import render
+from omnitui.results.telling.page import comparison_page
+from omnitui.runbook import load
+
+Say = Callable[[str], None]
+
+
+def tell_results(names: Sequence[str], form: str, say: Say) -> bool:
+    """The tables of these runs and imports; whether all of them are complete."""
+    complete = True
+    for source in [find(name) for name in names] if names else [find(None)]:
+        say(_results(source, form).rstrip("\n"))
+        complete = complete and all(one.complete for one in report.summaries_of(source))
+    return complete
+
+
+def collect(runbook: str, folders: Sequence[Path], asked: Asked, say: Say) -> bool:
+    """Take folders in and tell each; whether all of them are complete."""
+    home, found = take_in(load.locate(runbook), folders, asked)
+    for one in found:
+        say(f"── {one.folder} → {one.result.series}/{one.result.label} ──")
+        for line in one.lines:
+            say(f"  {line}")
+        reason = one.result.left_out
+        say(f"  {f'left out of the averages: {reason}' if reason else 'averaged'}")
+    say(f"taken in as {home.name}; its provenance is not known where nobody told it")
+    return all(one.result.complete for one in found)
+
+
+def compared(
+    a: str, b: str | None, despite: Sequence[str] = (), accept: Path | None = None, floor: str | None = None
+) -> Comparison:
+    """Two groups, or the two series of a run, compared by the operator's rules. Raises `OmniError`."""
+    one, other = (groups.group(a), groups.group(b)) if b is not None else groups.two_series(a)
+    measured = None
+    if floor is not None:
+        measured = measure_floor(find(floor).name, *groups.two_series(floor), store.now())
+    return compare(one, other, despite=despite, floor=measured, rules=_rules(accept, one))
+
+
+def _rules(accept: Path | None, group: Group) -> tuple[Rule, ...]:
+    metrics = [metric.id for metric in group.runbook.metrics]
+    if accept is not None:
+        return read_rules(accept, metrics)
+    names = {str(one.known.get("runbook", "")) for one in group.passes}
+    own = [store.home() / "accept" / f"{name}.toml" for name in sorted(names) if name]
+    own += [one.folder.parents[2] / "runbook" / ACCEPT for one in group.passes]
+    found = next((file for file in own if file.is_file()), None)
+    return read_rules(found, metrics) if found else ()
+
+
+def told(found: Comparison, form: str) -> str:
+    """A comparison in a format."""
+    return comparison_page(found) if form == "html" else render(found, _table(form))
+
+
+def exported(a: str, form: str) -> str:
+    """The results of one run or import in a format."""
+    return _results(find(a), form)
+
+
+def _results(source: Source, form: str) -> str:
+    return report.as_page(source) if form == "html" else report.as_table(source, _table(form))
+
+
+def _table(form: str) -> Format:
+    match form:
+        case "json" | "csv" | "md":
+            return form
+        case _:
+            return "table"
+
+
+def measure_noise(run: str, say: Say) -> None:
+    """Measure the noise floor by a run's two series, store it and tell it."""
+    a, b = groups.two_series(run)
+    floor = measure_floor(find(run).name, a, b, store.now())
+    rows = [[name, number(one.absolute), number(one.mean)] for name, one in floor.floors.items()]
+    say(columns(["metric", "noise floor ±", "mean"], rows, md=False, right=(1, 2)))
+    say(f"from {floor.passes} passes; stored in {keep(floor)}")
+
+
+def tell_passes(
+    where: Mapping[str, str], sort: str, limit: int, say: Say, *, ascending: bool, as_json: bool
+) -> None:
+    """List passes from the catalog, brought up to date before."""
+    catalog.refresh()
+    query = Query(where=tuple(where.items()), sort=sort, descending=not ascending, limit=limit)
+    rows, count = catalog.page(query)
+    if as_json:
+        say(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        return
+    metric = sort if any(sort in row.metrics for row in rows) else ""
+    head = ["run", "pass", "commit", "GPU", "collected", *([metric] if metric else []), ""]
+    lines = [
+        [
+            *(row.run, f"{row.series}/{row.label}", row.revision[:12], row.gpu, row.collected[:16]),
+            *([number(row.metrics.get(metric))] if metric else []),
+            ("REHEARSAL " if row.rehearsal else "") + (row.left_out or "averaged"),
+        ]
+        for row in rows
+    ]
+    say(columns(head, lines, md=False) if lines else "No passes.")
+    if count > len(rows):
+        say(f"{len(rows)} of {count}; --limit shows more")
+
+
+def put(text: str, output: Path | None, say: Say) -> None:
+    """Print a text, or write it to a file that must be new."""
+    if output is None:
+        say(text.rstrip("\n"))
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text if text.endswith("\n") else text + "\n")
+    except FileExistsError as error:
+        raise UsageError(f"{output} is there already; name another file") from error
+    except OSError as error:
+        raise StoreError(f"{output} cannot be written: {error.strerror}") from error
+    say(f"wrote {output}")
