@@ -1,0 +1,58 @@
+"""The small file beside a pass's metrics says what the state says of it, whoever wrote the state last."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from omnitui.errors import StoreError
+from omnitui.model import PassRecord, Status, StepRecord
+from omnitui.store import Owned, PassStanding, RunFolder, read_standing, standing_of
+from tests.unit.builders import green, red, state
+
+STEPS: dict[str, Status] = {
+    "a/1/client": green(),
+    "a/1/collect": green(),
+    "a/1/stop": red(),
+    "a/10/client": green(),
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    folder = RunFolder(tmp_path)
+    folder.pass_folder("a/1").mkdir(parents=True)
+    return folder
+
+
+def test_it_has_the_marks_and_the_steps_that_are_done(run: RunFolder) -> None:
+    there = state(STEPS, passes={"a/1": PassRecord(marks=("swapping",))})
+    owned = Owned(run, state())
+    owned.commit("x", there)
+    owned.close()
+    assert read_standing(run.pass_folder("a/1")) == PassStanding(("swapping",), ("client", "collect"))
+    assert read_standing(run.pass_folder("a/10")) is None
+
+
+def test_every_later_change_reaches_it(run: RunFolder) -> None:
+    owned = Owned(run, state(STEPS))
+    owned.commit("taken")
+    assert read_standing(run.pass_folder("a/1")) == PassStanding((), ("client", "collect"))
+    owned.commit("ended", owned.state.with_step("a/1/stop", StepRecord(status=green())))
+    owned.commit("marked", replace(owned.state, passes={"a/1": PassRecord(marks=("edited",))}))
+    owned.close()
+    found = read_standing(run.pass_folder("a/1"))
+    assert found == standing_of(owned.state, "a/1") == PassStanding(("edited",), ("client", "collect", "stop"))
+
+
+def test_whoever_takes_the_lock_sets_it_right(run: RunFolder) -> None:
+    (run.pass_folder("a/1") / "standing.json").write_text('{"marks": ["of a runner that died"]}')
+    owned = Owned(run, state(STEPS))
+    owned.commit("runner_started")
+    owned.close()
+    assert read_standing(run.pass_folder("a/1")) == PassStanding((), ("client", "collect"))
+
+
+def test_one_that_cannot_be_read_is_told(run: RunFolder) -> None:
+    (run.pass_folder("a/1") / "standing.json").write_text("{")
+    with pytest.raises(StoreError, match=r"standing\.json cannot be read"):
+        read_standing(run.pass_folder("a/1"))
