@@ -94,6 +94,10 @@ def _open_shared(path: Path) -> int:
             os.fchmod(fd, 0o666)
             return fd
     except OSError as error:
+        if not path.parent.is_dir():
+            raise StoreError(
+                f"{path.parent} is not a folder: make it, or set OMNITUI_LOCKS to a shared folder"
+            ) from error
         raise StoreError(
             f"{path} cannot be opened: {error.strerror}; set OMNITUI_LOCKS to a shared folder"
         ) from error

@@ -56,7 +56,8 @@ class Preflight:
             self._gpus = (time.monotonic(), self._read_gpus())
         reading = self._gpus[1]
         if reading.absent or reading.error:
-            yield f"GPU {', '.join(wanted)}: {reading.absent or reading.error} on this machine"
+            rehearse = "; a rehearsal needs none (omnitui rehearse)" if reading.absent else ""
+            yield f"GPU {', '.join(wanted)}: {reading.absent or reading.error} on this machine{rehearse}"
             return
         cards = gpu.of_run(reading, gpus).cards
         missing = [

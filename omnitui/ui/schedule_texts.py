@@ -21,7 +21,9 @@ def schedule_text(
     lines += [Content.styled(plain(line), "$text-muted") for line in schedule.note.strip().splitlines()]
     lines += _series(runbook, schedule, values)
     lines += _passes(runbook, schedule, times)
-    steps = f"{len(plan)} steps in {len(schedule.order)} passes and what comes once"
+    passes = len(schedule.order)
+    steps = f"{len(plan)} steps in {passes} pass{'es' * (passes != 1)} and what comes once"
+    steps = steps if passes else f"{len(plan)} steps, each once"
     lines.append(Content.styled(steps, "$text-muted"))
     if times.run:
         lines.append(Content(f"earlier runs took {_told(times.run)}"))

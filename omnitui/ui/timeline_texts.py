@@ -12,6 +12,8 @@ from omnitui.ui.signs import Tone, span
 from omnitui.ui.widgets.rows import Cell, Row
 
 _LABEL, _RIGHT = 13, 18
+_HOLDS_S = 2.0
+"""A sample is taken each second; on a busy machine it comes late, and that is no gap."""
 _SIGNS: Mapping[str, tuple[str, Tone]] = {
     "passed": ("✔", "green"),
     "failed": ("✘", "red"),
@@ -147,9 +149,17 @@ def _drawn(curve: Curve, samples: Sequence[Sample], room: int, since: float, lon
 def _placed(
     past: Sequence[tuple[float, float | None]], room: int, since: float, long_s: float
 ) -> list[float | None]:
-    """The greatest value in each column of the window."""
-    moved = [(min(float(_column(at, room, since, long_s)), room - 1.0), value) for at, value in past]
-    return columns(moved, room, 1.0, room - 1.0)
+    """The greatest value in each column of the window; columns between two samples are of the earlier one."""
+    moved = [(_column(at, room, since, long_s), value) for at, value in past]
+    placed = columns(moved, room, 1.0, room - 1.0)
+    sampled, reach = {column for column, _ in moved}, int(_HOLDS_S / long_s * room)
+    last = -room
+    for column in range(room):
+        if column in sampled:
+            last = column
+        elif column - last <= reach:
+            placed[column] = placed[last]
+    return placed
 
 
 def _column(at: float, room: int, since: float, long_s: float) -> int:

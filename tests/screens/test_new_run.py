@@ -273,3 +273,19 @@ async def test_a_field_that_has_the_focus_is_seen_with_its_name(fake_runs: Any, 
             one.focus_value()
             view = app.screen.query_one("#new").region
             await until(lambda one=one, view=view: view.contains_region(one.region))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("runbook", ["asr", "minicpmo-offline", "vllm-minicpmo-serving"])
+async def test_it_opens_with_the_name_of_the_field_at_hand_in_sight(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch, runbook: str
+) -> None:
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(NewRunScreen, "preflight", lambda *_: [])
+    app = OmniApp(runbook=str(Path(__file__).parents[2] / "runbooks" / runbook))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
+        await until(lambda: app.screen.focused is not None)
+        await pilot.wait_for_animation()
+        await pilot.pause()
+        at = next(one for one in app.screen.query(VariableField) if one.has_focus_within)
+        assert app.screen.query_one("#form").region.contains_region(at.query_one("Label").region)

@@ -37,15 +37,24 @@ class HelpScreen(ModalScreen[None]):
                 yield Static(Content("\n").join(self._lines()), markup=False)
 
     def _lines(self) -> Iterator[Content]:
-        for active in sorted(self._keys, key=lambda one: not one.enabled):
-            binding = active.binding
-            if binding.tooltip and not binding.system:
-                key = self.app.get_key_display(binding)
-                now = "" if active.enabled else "  (not now)"
-                yield Content.assemble(
-                    (f"{key:>8}  ", "bold $text-primary"), binding.tooltip, (now, "$text-muted")
-                )
-        for key, meaning in EVERYWHERE:
-            yield Content.assemble((f"{key:>8}  ", "bold $text-primary"), meaning)
+        told = [one for one in self._keys if one.binding.tooltip and not one.binding.system]
+        # Several keys that do the same are one line; the last is ours, the ones before are Textual's.
+        own = {
+            one.binding.action: (self.app.get_key_display(one.binding), one.binding.tooltip, one.enabled)
+            for one in told
+            if one.binding.action != "command_palette"
+        }.values()
+        yield from (_line(key, meaning) for key, meaning, now in own if now)
+        taken = {key for key, _, now in own if now}
+        yield from (_line(key, meaning) for key, meaning in EVERYWHERE if key not in taken)
+        later = [_line(key, meaning) for key, meaning, now in own if not now]
+        if later:
+            yield Content("")
+            yield Content.styled("Not now", "bold")
+            yield from later
         yield Content("")
         yield Content.styled(SIGNS, "$text-muted")
+
+
+def _line(key: str, meaning: str) -> Content:
+    return Content.assemble((f"{key:>8}  ", "bold $text-primary"), meaning)

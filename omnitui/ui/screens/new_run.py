@@ -254,10 +254,14 @@ class NewRunScreen(Screen[None]):
         if self._warnings == ():
             yield Content.styled("✔ nothing on this host stands in the way", "$text-success")
         yield from (Content.styled("✘ the order does not fit", "$text-error") for _ in self._refused_orders())
-        wrong = [field.variable_name for field in self._fields if field.refused]
-        if wrong:
-            yield Content.styled(f"✘ to be set: {', '.join(wrong)}", "$text-error")
-        elif self._runbook:
+        wrong = [field for field in self._fields if field.refused]
+        for what, found in (
+            ("to be set", [field.variable_name for field in wrong if not field.value]),
+            ("does not fit", [field.variable_name for field in wrong if field.value]),
+        ):
+            if found:
+                yield Content.styled(f"✘ {what}: {', '.join(found)}", "$text-error")
+        if self._runbook and not wrong:
             yield Content.styled("✔ every variable has a value that fits", "$text-success")
 
     def _refused_orders(self) -> list[SchedulePane]:

@@ -132,7 +132,8 @@ class RunKeys(Screen[None]):
         current = plans.snapshot.current
         status = plans.snapshot.record(current).status if current else None
         if current and isinstance(status, Asking) and plans.default.kind == "go_on":
-            question = ChoiceScreen(status.question, (), (Choice("yes", "Yes, go on", variant="primary"),))
+            about = (current.step.note.strip(),) if current.step.destructive and current.step.note else ()
+            question = ChoiceScreen(status.question, about, (Choice("yes", "Yes, go on", variant="primary"),))
             self.app.push_screen(question, partial(self._answered, current.id, one))
         elif plans.default.kind in ("retry", "redo_pass") or plans.runbook_changed:
             self.app.push_screen(_resume_question(plans), partial(self._where_chosen, one))
@@ -258,7 +259,7 @@ def _resume_question(plans: Plans) -> ChoiceScreen:
     if plans.start.lines == plans.place.lines:
         return ChoiceScreen("Going on will:", plans.default.lines, (Choice("on", "Go on", variant="primary"),))
     start = Choice("start", "From the start of the pass", plans.start.lines)
-    place = Choice("place", "At the failed step", plans.place.lines)
+    place = Choice("place", "At the step that did not end", plans.place.lines)
     both = (start, place) if plans.default.kind == "redo_pass" else (place, start)
     return ChoiceScreen("Where shall it go on?", ("The runbook's own choice comes first.",), both)
 

@@ -74,7 +74,9 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
         f"Held before “{planned.step.title}”." if snapshot.state.steps else "Ready to begin; nothing has run yet."
     )
     plain_go_on = snapshot.resume is None or snapshot.resume.kind == "go_on"
-    return "calm", ((f"○ {word}", "bold"), keys, *(() if plain_go_on else resume))
+    up = ", ".join(snapshot.state.servers)
+    still = ((f"Still up: {up}. x stops what is up.", "$text-warning"),) if up else ()
+    return "calm", ((f"○ {word}", "bold"), keys, *still, *(() if plain_go_on else resume))
 
 
 def _spoiled(snapshot: Snapshot, planned: PlannedStep | None) -> tuple[str, tuple[Line, ...]]:

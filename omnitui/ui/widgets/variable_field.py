@@ -89,7 +89,8 @@ class VariableField(Vertical):
 
     def focus_value(self) -> None:
         """Go to where the value is given."""
-        self.query("Input, Select, SelectionList").first().focus()
+        # The field scrolls as a whole; the line alone would leave its name out of sight.
+        self.query("Input, Select, SelectionList").first().focus(scroll_visible=False)
 
     def on_descendant_focus(self) -> None:
         """Show the name and the help too, and what is refused, not the line alone."""
