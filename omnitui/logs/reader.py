@@ -47,9 +47,16 @@ class Reader(Generic[S]):
         now = self._now
         return time.monotonic() - now.begun_s if now else 0.0
 
-    def ask(self, token: object, do: Callable[[S], object], patience_s: float) -> Late | None:
-        """Have something done; the answer, or None when it will be delivered instead."""
+    def ask(
+        self, token: object, do: Callable[[S], object], patience_s: float, *, yields: bool = False
+    ) -> Late | None:
+        """Have something done; the answer, or None when it will be delivered instead.
+
+        What `yields` is dropped where something else waits already.
+        """
         with self._changed:
+            if yields and self._next is not None:
+                return None
             busy = self._now is not None
             self._next = _Work(token, do, time.monotonic())
             self._changed.notify_all()

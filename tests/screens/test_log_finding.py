@@ -1,10 +1,12 @@
 """What an operator does in a log: searching, filtering, going to places, marking, copying, saving."""
 
 import base64
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from omnitui.logs.pages import Ask, Page, Pages
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.paint_budget import PaintBudget
 from tests.screens.test_log_view import append, numbered, rows, shown, until
@@ -233,3 +235,27 @@ async def test_what_is_typed_ahead_is_never_the_screens(path: Path) -> None:
             pilot.app.post_message(Key(key, char))
         await until(lambda: isinstance(pilot.app.focused, Input) and pilot.app.focused.value == "ragx")
         assert view.following
+
+
+async def test_a_disk_that_hangs_is_told_and_stops_no_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+    real = Pages.page
+
+    def hanging(pages: Pages, ask: Ask) -> Page:
+        released.wait(60)
+        return real(pages, ask)
+
+    async with shown(path) as (pilot, view):
+        monkeypatch.setattr(LogView, "patience_s", 0.01)
+        monkeypatch.setattr(LogView, "stale_s", 0.1)
+        monkeypatch.setattr(Pages, "page", hanging)
+        try:
+            await pilot.press("up")
+            await pilot.press("slash")
+            await until(lambda: isinstance(pilot.app.focused, Input))
+            await pilot.press("escape")
+            await until(lambda: rows(view)[-1].startswith("STALE: the disk has not answered for"))
+            assert rows(view)[-2].endswith("request 1000")
+        finally:
+            released.set()
+        await until(lambda: rows(view)[-2].endswith("request 999") and "paused" in rows(view)[-1])

@@ -39,7 +39,7 @@ class LogFinding(LogAsking):
             key_display=":",
             tooltip="Log: go to a line, 50%, or a time",
         ),
-        Binding("escape", "clear", "clear", show=False, tooltip="Log: end the search, the filter, the selection"),
+        Binding("escape", "clear", "clear", tooltip="Log: end the search, the filter, the selection"),
     ]
 
     @dataclass

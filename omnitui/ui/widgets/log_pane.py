@@ -49,6 +49,7 @@ class LogPane(LogReading, can_focus=True):
         self._drawn: list[Strip] = []
         self._drawn_at_s = 0.0
         self._drawn_size = Size(0, 0)
+        self._discoloured = False
         self._shift_cells = 0
 
     # Textual calls the handlers of all classes in turn, from the last one up: none of them calls `super`.
@@ -67,7 +68,7 @@ class LogPane(LogReading, can_focus=True):
     def notify_style_update(self) -> None:
         """Draw in other colours."""
         super().notify_style_update()
-        self._drawn_size = Size(0, 0)
+        self._discoloured = True
 
     def watch_following(self, following: bool) -> None:
         """Tell the parent, and go to the end when following."""
@@ -120,10 +121,10 @@ class LogPane(LogReading, can_focus=True):
         """Bring a place to the top, then go down by `move` rows, or up; at the end `may_follow`."""
         height = self._height
         if self.following and not move:
-            self._read(self._ask(None, height, 0), partial(self._lay, Place(0), 0, False))
+            self._read(self._ask(None, height, 0), partial(self._lay, Place(0), 0, False), yields=True)
             return
         ask = self._ask(place, height + max(0, -move), height + max(0, move))
-        self._read(ask, partial(self._lay, place, move, may_follow))
+        self._read(ask, partial(self._lay, place, move, may_follow), yields=place is self._top and not move)
 
     def _lay(self, place: Place, move: int, may_follow: bool, page: Page) -> None:
         heights = self._heights(page)
@@ -178,7 +179,7 @@ class LogPane(LogReading, can_focus=True):
     def _look(self) -> None:
         """Show what has changed in the file since the last look."""
         ask = self._ask(None if self.following else self._top, self._height, self._height, if_changed=True)
-        self._read(ask, partial(self._looked, self._top))
+        self._read(ask, partial(self._looked, self._top), yields=True)
 
     def _looked(self, place: Place, page: Page) -> None:
         if page.lines or page.change.value != "unchanged":
@@ -257,4 +258,7 @@ class LogPane(LogReading, can_focus=True):
             self._drawn_size = self.size
             self._show()
             self._drawn = self._strips()
+        elif self._discoloured:
+            self._drawn = self._strips()
+        self._discoloured = False
         return self._drawn[y] if y < len(self._drawn) else Strip.blank(self.size.width, self.rich_style)

@@ -116,11 +116,11 @@ class LogReading(Widget):
         self._where = "counting lines"
         self.set_reactive(LogReading.following, True)
 
-    def _read(self, ask: Ask, then: Then) -> None:
+    def _read(self, ask: Ask, then: Then, *, yields: bool = False) -> None:
         if self._reader is None:
             self._paint()
             return
-        answer = self._reader.ask(then, lambda pages: pages.page(ask), self.patience_s)
+        answer = self._reader.ask(then, lambda pages: pages.page(ask), self.patience_s, yields=yields)
         if answer is not None:
             self._take(answer)
 
