@@ -16,7 +16,15 @@ from omnitui.config import Config
 from omnitui.ui import terminal_voice
 from omnitui.ui.drawing import tight
 from omnitui.ui.leaving import leave_on_signals
-from omnitui.ui.messages import AssetsChosen, NoticeHeard, RunbookChosen, RunChosen, RunMade, TitleChanged
+from omnitui.ui.messages import (
+    AssetsChosen,
+    NoticeHeard,
+    ResultsChosen,
+    RunbookChosen,
+    RunChosen,
+    RunMade,
+    TitleChanged,
+)
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
 
@@ -81,6 +89,12 @@ class OmniApp(App[int]):
         from omnitui.ui.screens.assets import AssetsScreen  # noqa: PLC0415 - not needed for the first paint
 
         self.push_screen(AssetsScreen(message.runbook, dict(message.values)))
+
+    def on_results_chosen(self, message: ResultsChosen) -> None:
+        """Open the list of all passes."""
+        from omnitui.ui.screens.passes import PassesScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(PassesScreen(message.text))
 
     def on_run_chosen(self, message: RunChosen) -> None:
         """Open the Run screen."""

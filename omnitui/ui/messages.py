@@ -79,6 +79,13 @@ class AssetsChosen(Message):
 
 
 @dataclass
+class ResultsChosen(Message):
+    """The list of all passes is wanted, those that have a text if one is given."""
+
+    text: str = ""
+
+
+@dataclass
 class RunChosen(Message):
     """The Run screen of this run is wanted, with secrets that were typed in already."""
 

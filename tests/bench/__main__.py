@@ -1,14 +1,14 @@
 """`make bench`: every figure with its target, on one line each. `--strict` fails when one is over.
 
 Figures are differences or ratios against a minimal Textual app or plain bash measured in the same run. An argument
-names the parts: runner, monitor, app, log, catalog.
+names the parts: runner, monitor, app, log, catalog, browser.
 """
 
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import bench_app, bench_catalog, bench_log, bench_monitor, bench_runner
+from tests.bench import bench_app, bench_browser, bench_catalog, bench_log, bench_monitor, bench_runner
 
 PARTS = {
     "runner": bench_runner.measure,
@@ -16,6 +16,7 @@ PARTS = {
     "app": bench_app.measure,
     "log": bench_log.measure,
     "catalog": bench_catalog.measure,
+    "browser": bench_browser.measure,
 }
 
 

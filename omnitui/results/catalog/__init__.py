@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 from omnitui.results.catalog.index import Catalog, CatalogError
 from omnitui.results.catalog.rows import Query, Row
 
-__all__ = ["Catalog", "CatalogError", "Query", "Row", "add", "page", "refresh", "select"]
+__all__ = ["Catalog", "CatalogError", "Query", "Row", "add", "groups", "page", "refresh", "select"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -51,6 +51,13 @@ def page(query: Query) -> tuple[list[Row], int]:
     """The rows that a query asks for, and how many there are in all, as far as the index knows."""
     with Catalog() as catalog:
         return catalog.page(query), catalog.count(query)
+
+
+@_whole
+def groups(name: str, query: Query) -> list[tuple[str, int, int]]:
+    """The values of a column, each with how many passes it has and how many are averaged, as far as is known."""
+    with Catalog() as catalog:
+        return catalog.groups(name, query)
 
 
 @_whole

@@ -165,7 +165,8 @@ class Catalog:
             join = " LEFT JOIN metrics ON metrics.name = ? AND metrics.pass = passes.id"
             values = [query.sort, *values]
             order = f"metrics.value IS NULL, metrics.value {way}"
-        text = f"SELECT {names} FROM passes{join}{where} ORDER BY {order}, folder {way} LIMIT ? OFFSET ?"
+        together = f"passes.{column_of(query.group)}, " if query.group else ""
+        text = f"SELECT {names} FROM passes{join}{where} ORDER BY {together}{order}, folder {way} LIMIT ? OFFSET ?"
         with _told():
             found = self._db.execute(text, [*values, query.limit, query.offset]).fetchall()
             return [read_row(values) for values in found]

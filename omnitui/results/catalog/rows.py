@@ -45,11 +45,13 @@ class Query(Struct, frozen=True):
     where: tuple[tuple[str, str], ...] = ()
     """Columns and the beginnings of their values; all must hold."""
     text: str = ""
-    """Found anywhere in run, series, label, commit, GPU, host or reason."""
+    """Found anywhere in runbook, run, series, label, commit, GPU, host, origin or reason."""
     sort: str = "collected"
     descending: bool = True
     offset: int = 0
     limit: int = 100
+    group: str = ""
+    """A column: rows with the same value stand together, groups in the order of `Catalog.groups`."""
 
 
 def column_of(name: str) -> str:
@@ -85,7 +87,7 @@ def condition(query: Query) -> tuple[str, list[Any]]:
         parts.append(f"{column_of(name)} LIKE ? ESCAPE '\\'")
         values.append(_escaped(value) + "%")
     if query.text:
-        found = ("run", "series", "label", "revision", "gpu", "host", "left_out", "title")
+        found = ("runbook", "run", "series", "label", "revision", "gpu", "host", "origin", "left_out", "title")
         parts.append("(" + " OR ".join(f"{name} LIKE ? ESCAPE '\\'" for name in found) + ")")
         values += [f"%{_escaped(query.text)}%"] * len(found)
     return (" WHERE " + " AND ".join(parts) if parts else ""), values

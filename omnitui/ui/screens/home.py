@@ -14,6 +14,7 @@ from omnitui.errors import OmniError
 from omnitui.runbook.shelf import heads
 from omnitui.ui.messages import (
     AssetsChosen,
+    ResultsChosen,
     RunbookChosen,
     RunbookRow,
     RunbooksRead,
@@ -41,6 +42,7 @@ class HomeScreen(Screen[None]):
         Binding("enter", "open", "open", tooltip="Open the run, or a new run of the runbook, under the cursor"),
         Binding("n", "new", "new run", tooltip="Set the variables of a new run of the runbook under the cursor"),
         Binding("a", "assets", "assets", tooltip="Show and download the models and data sets of the runbook"),
+        Binding("r", "results", "results", tooltip="All passes of all runs: find, sort, compare, export"),
         Binding("tab", "app.focus_next", "other list", tooltip="Go to the other list"),
     ]
 
@@ -158,6 +160,10 @@ class HomeScreen(Screen[None]):
         """The models and data sets of the runbook under the cursor."""
         if key := self.query_one("#runbooks", RowList).key:
             self.post_message(AssetsChosen(key))
+
+    def action_results(self) -> None:
+        """All passes."""
+        self.post_message(ResultsChosen())
 
 
 def _runbook_row(row: RunbookRow, width: int) -> Row:

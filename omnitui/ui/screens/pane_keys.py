@@ -8,6 +8,7 @@ from textual.events import Resize
 
 from omnitui.model import Running
 from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, arranged
+from omnitui.ui.messages import ResultsChosen
 from omnitui.ui.screens.live_panes import LivePanes
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
@@ -40,6 +41,7 @@ class PaneKeys(LivePanes):
         *(Binding(key, f"open('{part}')", part, tooltip=tip, group=_PANES) for key, part, tip in _PART_KEYS),
         Binding("l", "logs", "logs", tooltip="Go to the logs; again: the next server, step, runner", group=_PANES),
         *(Binding(key, f"pane('{pane}')", word, tooltip=tip, group=_PANES) for key, pane, word, tip in _PANE_KEYS),
+        Binding("v", "results", "results", tooltip="The passes of this run among all results"),
         Binding("z", "maximise", "zoom", tooltip="Give the pane the whole screen; again, or escape: share it"),
         Binding("f", "follow", "follow", tooltip="Go with the current step again, after you have moved"),
         Binding("escape", "back", "back", tooltip="Go back; stops nothing"),
@@ -57,6 +59,8 @@ class PaneKeys(LivePanes):
             return True if self.snapshot and self.snapshot.state.servers else None
         if action == "follow" and self.is_mounted:
             return True if self._part_chosen or not self.query_one(Checklist).following else None
+        if action == "results":
+            return True if self.snapshot and self.snapshot.outcome == "complete" else None
         return super().check_action(action, parameters)
 
     def watched_changed(self) -> None:
@@ -133,6 +137,10 @@ class PaneKeys(LivePanes):
         self._at = "checklist"
         self._arrange()
         self.query_one(Checklist).focus()
+
+    def action_results(self) -> None:
+        """The passes of this run."""
+        self.post_message(ResultsChosen(self.run.name))
 
     def action_follow(self) -> None:
         """Go with the current step again."""

@@ -1,0 +1,60 @@
+"""What the browser reads of the catalog and of the runs' folders. Called in threads."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from omnitui.errors import OmniError
+from omnitui.results import catalog
+from omnitui.results.catalog import Query, Row
+from omnitui.results.catalog.index import file
+from omnitui.runbook.load import load
+from omnitui.ui.browsing.view import Found, View
+
+
+class Passes:
+    """Reads the catalog; remembers the primary metrics of each runbook."""
+
+    def __init__(self) -> None:
+        self._primary: dict[str, tuple[str, ...]] = {}
+
+    def read(self, view: View, blocks: Iterable[int] = (0,)) -> Found:
+        """Rows of a view as the index knows them. Raises `OmniError`."""
+        found: dict[int, tuple[Row, ...]] = {}
+        count = 0
+        for block in blocks:
+            rows, count = catalog.page(view.query(block))
+            found[block] = tuple(rows)
+        groups = tuple(catalog.groups(view.group, view.query())) if view.group else ()
+        runbooks = tuple(catalog.groups("runbook", Query(text=view.text)))
+        shown = [one for rows in found.values() for one in rows]
+        return Found(view, found, count, groups, runbooks, self._primaries(shown))
+
+    def _primaries(self, rows: Iterable[Row]) -> Mapping[str, tuple[str, ...]]:
+        for one in rows:
+            if one.runbook not in self._primary:
+                self._primary[one.runbook] = _primary(Path(one.folder).parents[2] / "runbook")
+        return dict(self._primary)
+
+
+def _primary(runbook: Path) -> tuple[str, ...]:
+    try:
+        return tuple(metric.id for metric in load(runbook).metrics if metric.primary)
+    except OmniError:
+        # A list of passes is no place to tell it: the pass's own screen does.
+        return ()
+
+
+def series_of(one: Row) -> frozenset[str]:
+    """The folders of all passes of the run's series that a pass belongs to. Raises `OmniError`."""
+    rows, _ = catalog.page(Query((("run", one.run), ("series", one.series)), limit=-1))
+    # The catalog finds beginnings of names too.
+    return frozenset(row.folder for row in rows if (row.run, row.series) == (one.run, one.series))
+
+
+def stamp() -> tuple[int, int]:
+    """Another one when somebody has written to the index."""
+    try:
+        found = file().stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size

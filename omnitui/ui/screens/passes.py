@@ -1,0 +1,331 @@
+"""Results: all passes of all runs and imports. What is on the screen is read from the catalog, block by block."""
+
+import threading
+from collections.abc import Iterable
+from functools import partial
+from typing import ClassVar
+
+from msgspec.structs import replace
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+from omnitui.errors import OmniError
+from omnitui.results import catalog
+from omnitui.results.catalog import Row as Known
+from omnitui.ui.browsing.columns import Column, at, fitting, head
+from omnitui.ui.browsing.messages import IndexChanged, PassesRead, SeriesRead
+from omnitui.ui.browsing.pass_rows import Marked, about, columns, group_row, pass_row
+from omnitui.ui.browsing.reading import Passes, series_of, stamp
+from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
+from omnitui.ui.messages import WorkFailed
+from omnitui.ui.widgets.key_bar import KeyBar
+from omnitui.ui.widgets.rows import Cell, Row, RowLine
+from omnitui.ui.widgets.table import Table
+
+_POLL_S = 1.0
+_PASS, _SERIES = Binding.Group("pass to A, B"), Binding.Group("series to A, B")
+
+
+class PassesScreen(Screen[None]):
+    """Filter, order and groups are one frozen `View`; a thread reads what is on the screen of it."""
+
+    CSS_PATH = "passes.tcss"
+    AUTO_FOCUS = "Table"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", key_display="/", tooltip="Show the passes that have a text anywhere"),
+        Binding("less_than_sign", "sort_by(-1)", "sort back", show=False, tooltip="Sort by the column before"),
+        Binding("greater_than_sign", "sort_by(1)", "sort", key_display="< >", tooltip="Sort by the next column"),
+        Binding("o", "order", "order", tooltip="The other way round"),
+        Binding("u", "group", "group", tooltip="Group by commit, runbook, GPU, series, run, or not at all"),
+        Binding("w", "runbook", "runbook", tooltip="One runbook, with its primary metrics; again for the next"),
+        Binding("a", "mark('a')", "to A", tooltip="Put the pass on side A, or take it off", group=_PASS),
+        Binding("b", "mark('b')", "to B", tooltip="Put the pass on side B, or take it off", group=_PASS),
+        Binding("A", "mark_series('a')", "series to A", tooltip="Put its whole series on side A", group=_SERIES),
+        Binding("B", "mark_series('b')", "series to B", tooltip="Put its whole series on side B", group=_SERIES),
+        Binding("r", "look", "look again", tooltip="Bring the list up to date with the folders"),
+        Binding("escape", "back", "back", tooltip="Show all again, or go back"),
+    ]
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.view = View(text=text)
+        self.marked = Marked()
+        self.found: Found | None = None
+        self._passes = Passes()
+        self._lines = Lines(0, (), frozenset())
+        self._folded: frozenset[str] = frozenset()
+        self._asked: set[int] = set()
+        self._columns: tuple[Column, ...] = ()
+        self._primary: tuple[str, ...] = ()
+        self._end = threading.Event()
+        self._looking = True
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        yield RowLine(id="title", classes="title")
+        yield Table(id="passes", classes="pane")
+        prompt = Input(id="filter", compact=True, placeholder="run, commit, GPU, reason ...")
+        prompt.cursor_blink = False
+        yield prompt
+        yield RowLine(id="about-first", classes="about")
+        yield RowLine(id="about-second", classes="about")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read what the index knows, then bring it up to date."""
+        self._show_title()
+        self._read((0,))
+
+    def on_screen_resume(self) -> None:
+        """Follow the index, from now until another screen covers this one."""
+        self._end = threading.Event()
+        self.run_worker(partial(self._follow, self._end), thread=True, group="follow")
+
+    def on_screen_suspend(self) -> None:
+        """Follow no more."""
+        self._end.set()
+
+    def on_unmount(self) -> None:
+        """Follow no more."""
+        self._end.set()
+
+    # -- threads -----------------------------------------------------------------------------------------------
+
+    def _read(self, blocks: Iterable[int]) -> None:
+        wanted = tuple(blocks)
+        self._asked.update(wanted)
+        self.run_worker(partial(self._read_blocks, self.view, wanted), thread=True, group="read")
+
+    def _read_blocks(self, view: View, blocks: tuple[int, ...]) -> None:
+        try:
+            self.post_message(PassesRead(self._passes.read(view, blocks)))
+        except OmniError as error:
+            self.post_message(WorkFailed(error))
+
+    def _follow(self, end: threading.Event) -> None:
+        """Bring the index up to date once; then notice when a run adds a pass to it."""
+        try:
+            catalog.refresh()
+        except OmniError as error:
+            self.post_message(WorkFailed(error))
+        seen = None
+        while not end.is_set():
+            if (now := stamp()) != seen:
+                seen = now
+                self.post_message(IndexChanged())
+            end.wait(_POLL_S)
+
+    def on_index_changed(self) -> None:
+        """Read what is on the screen again."""
+        self._read(self._lines.blocks(*self.query_one(Table).seen) or (0,))
+
+    # -- what was read -----------------------------------------------------------------------------------------
+
+    def on_passes_read(self, message: PassesRead) -> None:
+        """Show it, unless another view is wanted by now."""
+        found = message.found
+        if found.view != self.view:
+            return
+        before = self.found
+        if before and (before.view, before.count, before.groups) == (found.view, found.count, found.groups):
+            found = replace(found, blocks={**before.blocks, **found.blocks})
+        else:
+            self._asked = set(found.blocks)
+        self.found, self._looking = found, False
+        self._lines = Lines(found.count, found.groups, self._folded)
+        self._show(0 if before is None or before.view != found.view else None)
+        self._need(*self.query_one(Table).seen)
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        """Say what cannot be read."""
+        self.notify(str(message.error), severity="error", timeout=12, markup=False)
+
+    def on_resize(self) -> None:
+        """Other columns fit."""
+        self.call_after_refresh(self._show)
+
+    @on(Table.Seen)
+    def _seen(self, message: Table.Seen) -> None:
+        self._need(message.first, message.end)
+
+    def _need(self, first: int, end: int) -> None:
+        missing = [block for block in self._lines.blocks(first, end) if block not in self._asked]
+        if self.found is not None and missing:
+            self._read(missing)
+
+    # -- showing it --------------------------------------------------------------------------------------------
+
+    def _show(self, cursor: int | None = None) -> None:
+        found = self.found
+        if found is None:
+            return
+        table = self.query_one(Table)
+        several = len(found.runbooks) != 1 and not self.view.runbook
+        name = self.view.runbook or (found.runbooks[0][0] if found.runbooks else "")
+        self._primary = () if several else found.primary.get(name, ())
+        self._columns = fitting(columns(self._primary, several=several), table.scrollable_content_region.width)
+        top = head(self._columns, self.view.sort, descending=self.view.descending)
+        table.show(self._lines.total, self._row, top, cursor)
+        self._show_title()
+        self._show_about()
+
+    def _row(self, index: int) -> Row | None:
+        if self.found is None:
+            return None
+        place = self._lines.at(index)
+        if isinstance(place, GroupHead):
+            return group_row(place, self.view.group)
+        one = self.found.pass_at(place)
+        if one is None:
+            return None
+        return pass_row(one, self._columns, self.found.primary.get(one.runbook, ()), self.marked.of(one.folder))
+
+    def _show_title(self) -> None:
+        view, found = self.view, self.found
+        told = [Cell("Results", "strong")]
+        if found is not None:
+            told.append(Cell(f"  {found.count} pass{'es' * (found.count != 1)}"))
+        narrowed = (("runbook", view.runbook), ("by", view.group), ("with", view.text))
+        told += [Cell(f" · {name} {value}", "blue") for name, value in narrowed if value]
+        a, b = len(self.marked.a), len(self.marked.b)
+        sides = (Cell(f"A {a} · B {b}", "blue"),) if a or b else ()
+        self.query_one("#title", RowLine).show(Row("", tuple(told), sides))
+
+    def _show_about(self) -> None:
+        first, second = about(self.selected)
+        if self.found is not None and not self._lines.total:
+            told = "Nothing has that: escape shows all." if self.view.text else "No passes yet: a run makes them."
+            first = Row("", (Cell(told, "muted"),))
+        self.query_one("#about-first", RowLine).show(first)
+        self.query_one("#about-second", RowLine).show(second)
+        self.refresh_bindings()
+
+    @property
+    def selected(self) -> Known | None:
+        """The pass under the cursor."""
+        if self.found is None or not self._lines.total:
+            return None
+        place = self._lines.at(min(self.query_one(Table).cursor, self._lines.total - 1))
+        return self.found.pass_at(place) if isinstance(place, int) else None
+
+    def on_table_highlighted(self) -> None:
+        """Tell of the pass under the cursor."""
+        self._show_about()
+
+    @on(Table.Chosen)
+    def _chosen(self, message: Table.Chosen) -> None:
+        place = self._lines.at(message.index)
+        if isinstance(place, GroupHead):
+            self._folded ^= {place.value}
+            if self.found is not None:
+                self._lines = Lines(self.found.count, self.found.groups, self._folded)
+                self._show()
+                self._need(*self.query_one(Table).seen)
+
+    @on(Table.HeadClicked)
+    def _head_clicked(self, message: Table.HeadClicked) -> None:
+        column = at(self._columns, message.x)
+        if column is not None and column.sorts:
+            self._change(self.view.sorted_by(column.key))
+
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A mark needs a pass."""
+        if action in ("mark", "mark_series"):
+            return True if self.is_mounted and self.selected is not None else None
+        return True
+
+    def _change(self, view: View) -> None:
+        if view == self.view:
+            return
+        if view.group != self.view.group:
+            self._folded = frozenset()
+        self.view, self._asked = view, set()
+        self._read((0,))
+
+    def action_filter(self) -> None:
+        """Ask for a text."""
+        prompt = self.query_one(Input)
+        prompt.display = True
+        prompt.value = self.view.text
+        prompt.focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if event.input.has_focus:
+            self._change(replace(self.view, text=event.value))
+
+    @on(Input.Submitted)
+    def _typed_all(self) -> None:
+        self._leave_filter()
+
+    def _leave_filter(self) -> None:
+        self.query_one(Table).focus()
+        self.query_one(Input).display = False
+
+    def action_sort_by(self, by: int) -> None:
+        """By the next column that is shown, or the one before."""
+        keys = [column.key for column in self._columns if column.sorts]
+        if keys:
+            now = keys.index(self.view.sort) if self.view.sort in keys else -by
+            self._change(self.view.sorted_by(keys[(now + by) % len(keys)]))
+
+    def action_order(self) -> None:
+        """The other way round."""
+        self._change(replace(self.view, descending=not self.view.descending))
+
+    def action_group(self) -> None:
+        """By the next of the columns that make groups."""
+        self._change(self.view.grouped_by_next())
+
+    def action_runbook(self) -> None:
+        """The passes of the next runbook; after the last, of all."""
+        names = ["", *(name for name, _, _ in (self.found.runbooks if self.found else ()) if name)]
+        now = names.index(self.view.runbook) if self.view.runbook in names else 0
+        self._change(replace(self.view, runbook=names[(now + 1) % len(names)], sort="collected", descending=True))
+
+    def action_mark(self, side: str) -> None:
+        """Put the pass under the cursor on a side."""
+        if self.selected is not None:
+            self._mark(side, frozenset({self.selected.folder}))
+
+    def action_mark_series(self, side: str) -> None:
+        """Put its whole series there: which passes it has is read."""
+        one = self.selected
+        if one is None:
+            return
+
+        def work() -> None:
+            try:
+                self.post_message(SeriesRead(side, series_of(one)))
+            except OmniError as error:
+                self.post_message(WorkFailed(error))
+
+        self.run_worker(work, thread=True, group="series")
+
+    def on_series_read(self, message: SeriesRead) -> None:
+        """Put them there."""
+        self._mark(message.side, message.folders)
+
+    def _mark(self, side: str, folders: frozenset[str]) -> None:
+        self.marked = self.marked.toggled(side, folders)
+        self._show()
+
+    def action_look(self) -> None:
+        """Bring the list up to date with the folders."""
+        self._end.set()
+        self.on_screen_resume()
+
+    def action_back(self) -> None:
+        """Out of the filter, to all passes, or back."""
+        if self.query_one(Input).has_focus:
+            self._leave_filter()
+        elif self.view.text or self.view.runbook:
+            self._change(replace(self.view, text="", runbook=""))
+        else:
+            self.app.pop_screen()

@@ -1,0 +1,75 @@
+"""The results browser over 10,000 passes: its first screen after Home's paint, filter, sort, keys, and memory."""
+
+import os
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from omnitui.results import catalog
+
+from tests.bench.bench_app import SLOGAN, THE_APP, TITLE
+from tests.bench.bench_catalog import PASSES, store_pass
+from tests.bench.measuring import Figure, Terminal, percentile, running
+
+KEYS = 200
+OPENINGS = 5
+ROUNDS = 9
+
+
+def drawn(terminal: Terminal, key: bytes, text: str) -> float:
+    """Milliseconds from a key until a text is drawn."""
+    pressed_s = terminal.press(key)
+    return (terminal.wait_for(text) - pressed_s) * 1000
+
+
+def opening(app: str) -> Iterator[Figure]:
+    """From the key on Home to the first rows."""
+    took = []
+    for _ in range(OPENINGS):
+        with running(app) as terminal:
+            terminal.wait_for(SLOGAN)
+            terminal.wait_for(TITLE)
+            terminal.drain(0.5)
+            took.append(drawn(terminal, b"r", "complete"))
+    yield Figure("browser_first_screen_10000", statistics.median(took), "ms", 100)
+
+
+def using(app: str) -> Iterator[Figure]:
+    """Keys, sort and filter, in one app."""
+    with running(app) as terminal:
+        terminal.wait_for(TITLE)
+        drawn(terminal, b"r", "complete")
+        terminal.drain(2.0)
+        moves = []
+        for number in range(KEYS):
+            # The key goes down one row, of which the two lines below the table tell.
+            moves.append(drawn(terminal, b"j", "main/run"))
+            terminal.drain(0.02 if number % 50 else 0.2)
+        yield Figure("browser_key_to_paint_p95", percentile(moves, 95), "ms", 20)
+        sorts = []
+        for _ in range(ROUNDS):
+            sorts.append(drawn(terminal, b"o", "2026"))
+            terminal.drain(0.3)
+        yield Figure("browser_sort_10000", statistics.median(sorts), "ms", 100)
+        terminal.press(b"/")
+        terminal.drain(0.5)
+        filters = []
+        for letter in (b"f", b"a", b"i", b"l", b"e", b"d"):
+            filters.append(drawn(terminal, letter, "passes"))
+            terminal.drain(0.3)
+        yield Figure("browser_filter_10000", statistics.median(filters), "ms", 100)
+        yield Figure("browser_peak", terminal.peak_mib(), "MiB", 150)
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """All figures of the browser."""
+    home = folder / "home"
+    os.environ["OMNITUI_HOME"] = str(home)
+    for number in range(PASSES):
+        store_pass(home, number)
+    catalog.refresh()
+    time.sleep(0.1)
+    app = THE_APP.format(arguments=[])
+    yield from opening(app)
+    yield from using(app)

@@ -1,0 +1,166 @@
+"""The list of all passes: what it shows, finds, sorts, groups and marks."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omnitui import store
+from omnitui.results import catalog
+from omnitui.ui.app import OmniApp
+from omnitui.ui.messages import ResultsChosen
+from omnitui.ui.screens.home import HomeScreen
+from omnitui.ui.screens.passes import PassesScreen
+from omnitui.ui.widgets.rows import RowLine
+from omnitui.ui.widgets.table import Table
+from tests.result_stores import fill, known, put, result, take_in
+from tests.screens.test_pictures import LOOKS, named
+from textual.pilot import Pilot
+
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
+Compare = Callable[..., bool]
+
+
+@pytest.fixture
+def passes(fake_runs: Any) -> None:
+    """Two dozen passes of every kind."""
+    list(fill(16))
+    evil = "step \x1b]52;c;ZXZpbA==\x07client [/red] has not passed"
+    home = store.home() / "runs" / "20260301-090000-evil" / "passes" / "main"
+    put(home / "run1", result("run1", 200, {"wer": 0.5}, complete=False, reasons=(evil,)), known("bad", "main"))
+    put(home / "run2", result("run2", 201, {"wer": 0.4}, rehearsal=True), known("bad", "main"))
+    take_in({"ci/run1": result("run1", 202, {"wer": 0.3}, series="ci", origin="ci")}, known("5ed8a8d", "ci"))
+
+
+async def opened(app: OmniApp, until: Until, count: int) -> PassesScreen:
+    await until(lambda: isinstance(app.screen, HomeScreen))
+    app.post_message(ResultsChosen())
+    await until(lambda: isinstance(app.screen, PassesScreen))
+    screen = app.screen
+    assert isinstance(screen, PassesScreen)
+    await until(lambda: screen.found is not None and screen.found.count == count)
+    return screen
+
+
+def shown(app: OmniApp) -> str:
+    lines = (line.row for line in app.screen.query(RowLine))
+    told = [" ".join("".join(cell.text for cell in part) for part in row[1:]) for row in lines]
+    return "\n".join([*told, app.screen.query_one(Table).text])
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=named)
+def test_passes(look: tuple[tuple[int, int], str], passes: None, until: Until, snap_compare: Compare) -> None:
+    size, theme = look
+    app = OmniApp()
+    app.theme = theme
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await opened(app, until, 19)
+        await pilot.press("down", "down", "a", "down", "down", "b")
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+def test_groups(passes: None, until: Until, snap_compare: Compare) -> None:
+    app = OmniApp()
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        screen = await opened(app, until, 19)
+        await pilot.press("w", "u")
+        await until(lambda: bool(screen.found and screen.found.groups and screen.found.view == screen.view))
+        await pilot.press("enter")
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=(120, 40), run_before=ready)
+
+
+async def test_r_on_home_opens_them_and_every_kind_has_a_sign_and_a_word(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(200, 50)) as pilot:
+        await pilot.press("r")
+        await until(lambda: isinstance(app.screen, PassesScreen))
+        await until(lambda: app.screen.query_one(Table).total == 19)
+        text = shown(app)
+        for told in (
+            "✔ complete",
+            "– not scored",
+            "✘ incomplete",
+            "! marked",
+            "≈ rehearsed",
+            "◇ CI",
+            "not scored",
+        ):
+            assert told in text
+        assert "has not passed" in text and "\x1b" not in "".join(
+            app.screen.query_one(Table).render_line(y).text for y in range(22)
+        )
+        await pilot.press("escape")
+        await until(lambda: isinstance(app.screen, HomeScreen))
+
+
+async def test_a_text_is_found_anywhere_and_escape_shows_all_again(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        screen = await opened(app, until, 19)
+        await pilot.press("slash", *"mallory")
+        await until(lambda: screen.query_one(Table).total == 1)
+        await pilot.press("enter")
+        assert screen.selected is not None and "mallory" in shown(app)
+        await pilot.press("slash", *"%")
+        await until(lambda: screen.query_one(Table).total == 0)
+        assert "escape shows all" in shown(app)
+        await pilot.press("escape", "escape")
+        await until(lambda: screen.query_one(Table).total == 19)
+
+
+async def test_one_runbook_has_its_metrics_as_columns_and_they_sort(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(160, 40)) as pilot:
+        screen = await opened(app, until, 19)
+        await pilot.press("w", "w")
+        await until(lambda: bool(screen.found and screen.found.view == screen.view))
+        assert screen.view.runbook == "speech"
+        assert "spee.throughput" in shown(app)
+        screen._change(screen.view.sorted_by("wer"))
+        await until(lambda: bool(screen.found and screen.found.view == screen.view))
+        first = screen.selected
+        assert first is not None and first.metrics["wer"] == 0.5
+        await pilot.press("o")
+        await until(lambda: screen.selected is not None and screen.selected.metrics["wer"] < 0.03)
+        assert "wer ↑" in shown(app)
+
+
+async def test_a_series_is_put_on_a_side_as_a_whole(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        screen = await opened(app, until, 19)
+        await pilot.press("end", "A")
+        await until(lambda: len(screen.marked.a) == 4)
+        await pilot.press("b")
+        assert (len(screen.marked.a), len(screen.marked.b)) == (3, 1)
+        assert "A 3 · B 1" in shown(app)
+        await pilot.press("b")
+        assert not screen.marked.b
+
+
+async def test_what_a_run_adds_appears(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test():
+        screen = await opened(app, until, 19)
+        folder = Path(store.home() / "runs" / "20260301-100000-late" / "passes" / "main" / "run1")
+        put(folder, result("run1", 300, {"wer": 0.1}), known("1", "main"))
+        catalog.add(folder)
+        await until(lambda: screen.query_one(Table).total == 20)
+
+
+async def test_blocks_are_read_as_they_come_on_the_screen(fake_runs: Any, until: Until) -> None:
+    list(fill(450))
+    app = OmniApp()
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(app, until, 450)
+        assert screen.found is not None and set(screen.found.blocks) == {0}
+        await pilot.press("end")
+        await until(lambda: screen.selected is not None)
+        assert screen.selected is not None and screen.selected.label == "run0"
+        assert set(screen.found.blocks) == {0, 2}
