@@ -100,6 +100,10 @@ class Pages:
             before = line
             yield number
 
+    def start_of(self, offset: int) -> int:
+        """Return where the line begins that holds a byte."""
+        return self._log.start_of(offset)
+
     def offset_of_line(self, count: LineCount, number: int) -> int | None:
         """Return where a line begins; None where the count knows no such line."""
         return self._log.offset_of_line(count, number)

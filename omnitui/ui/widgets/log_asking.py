@@ -41,11 +41,12 @@ class LogAsking(LogMoving):
     def on_log_prompt_given(self, message: LogPrompt.Given) -> None:
         """Take the line, and the keys back."""
         message.stop()
-        self.query_one(LogPrompt).display = False
-        if message.keep_focus:
-            self.focus()
         if message.text is not None:
             self.given(message.about, message.text)
+        self.query_one(LogPrompt).display = False
+        if message.keep_focus:
+            # At once, so that all of it is one paint.
+            self.screen.set_focus(self)
 
     def say(self, text: str) -> None:
         """Tell something in the last row, until something else is done."""

@@ -201,7 +201,8 @@ class LogFinding(LogAsking):
             return
         bare = text.replace(",", "")
         if bare.endswith("%") and bare[:-1].isdecimal():
-            self._arrived(page.size * min(100, int(bare[:-1])) // 100)
+            offset = page.size * min(100, int(bare[:-1])) // 100
+            self._work(lambda pages: pages.start_of(offset), self._arrived)
         elif bare.isdecimal():
             number = int(bare[:18])
             self._missing = f"line {number:,} is not there, or not counted yet"
@@ -213,19 +214,12 @@ class LogFinding(LogAsking):
     _missing = ""
 
     def _arrived(self, place: object) -> None:
-        """Go to a byte; or say why that cannot be."""
+        """Go to the line that begins there; or say why that cannot be."""
         if isinstance(place, int):
             self._said = ""
-            self._to_line(place)
+            self.point_at(place)
         else:
             self.say(place if isinstance(place, str) else self._missing)
-
-    def _to_line(self, offset: int) -> None:
-        def pointed(page: Page) -> None:
-            if page.at < len(page.lines):
-                self.point_at(page.lines[page.at].start)
-
-        self._read(self._ask_around(offset), pointed)
 
     # -- drawing -----------------------------------------------------------------------------------------------
 

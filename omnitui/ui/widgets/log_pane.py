@@ -99,10 +99,6 @@ class LogPane(LogReading, can_focus=True):
         anchor = place.offset if place else None
         return Ask(anchor, before, after, self._count, if_changed=if_changed)
 
-    def _ask_around(self, offset: int) -> Ask:
-        """Return what to read to know the line that holds a byte."""
-        return Ask(offset, 0, 1, self._count)
-
     def _opened(self) -> None:
         self._shift_cells, self._rows, self._top = 0, (), Place(0)
         self._show()
