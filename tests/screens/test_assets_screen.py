@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from omnitui.assets import Absent, Cached, Found, OtherMain, OtherRevision, Partial, State, Unread, Wanted
 from omnitui.downloads import Event, Progress
+from omnitui.errors import PlaceError
 from omnitui.stock import Shelf, Stock, shelf_of
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import AssetsChosen
@@ -67,14 +68,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def opened(until: Until, folder: Path) -> Any:
+async def opened(until: Until, folder: Path, *, looked: bool = True) -> Any:
     page = folder.parents[1] / "pinned"
     page.mkdir()
     (page / "runbook.toml").write_text(PAGE.format(hub=folder, sha=SHA))
     app = OmniApp()
     async with app.run_test(size=(120, 40)) as pilot:
         app.post_message(AssetsChosen(str(page)))
-        await until(lambda: isinstance(app.screen, AssetsScreen) and app.screen.looked)
+        await until(lambda: isinstance(app.screen, AssetsScreen) and app.screen.looked is looked)
         yield pilot, app
 
 
@@ -231,3 +232,21 @@ def test_assets(
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+async def test_what_cannot_be_looked_at_is_told_whole_and_looked_at_again(
+    until: Until, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = "docker does not tell of the container: cannot connect to its daemon. " * 3
+
+    def no_docker(*_: object) -> Shelf:
+        raise PlaceError(why)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AssetsScreen, "shelf_of", staticmethod(no_docker))
+        async with opened(until, folder, looked=False) as (pilot, app):
+            await until(lambda: why.strip() in details(app))
+            assert summary(app).startswith("✘ docker does not tell")
+            patched.undo()
+            await pilot.press("r")
+            await until(lambda: set(rows(app)) == {"big", "rows"})

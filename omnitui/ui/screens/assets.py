@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -14,6 +15,7 @@ from omnitui import downloads, stock
 from omnitui.assets import Cached, Found, Wanted
 from omnitui.downloads import Event, Progress
 from omnitui.errors import OmniError
+from omnitui.sanitise import plain
 from omnitui.stock import Shelf, Stock
 from omnitui.ui.asset_messages import DownloadsRead, ShelfRead, StockRead
 from omnitui.ui.asset_texts import about, asset_row, summary_row, title_row, where_row
@@ -93,12 +95,17 @@ class AssetsScreen(Screen[None]):
     # -- the thread --------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        try:
-            shelf = self.shelf_of(self._wanted, self._values)
-            self.post_message(ShelfRead(shelf))
-            self._follow(shelf)
-        except OmniError as error:
-            self.post_message(WorkFailed(error))
+        while not self._end.is_set():
+            self._again.clear()
+            try:
+                shelf = self.shelf_of(self._wanted, self._values)
+                self.post_message(ShelfRead(shelf))
+                self._follow(shelf)
+            except OmniError as error:
+                self.post_message(WorkFailed(error))
+                # Until the operator has put it right and asks again.
+                while not self._end.is_set() and not self._again.wait(_POLL_S):
+                    pass
 
     def _follow(self, shelf: Shelf) -> None:
         self._again.set()
@@ -137,8 +144,13 @@ class AssetsScreen(Screen[None]):
 
     def on_work_failed(self, message: WorkFailed) -> None:
         """Say what cannot be done."""
+        self._looking = False
         if self._shelf is None:
-            self.query_one("#summary", RowLine).show(Row("", (Cell(f"✘ {message.error}", "red"),)))
+            # The details tell it whole; one line may cut it.
+            told = f"✘ {message.error}"
+            self.query_one("#about-text", Static).update(Content.styled(plain(told), "$text-error"))
+            again = (Cell("r looks again", "muted"),)
+            self.query_one("#summary", RowLine).show(Row("", (Cell(told, "red"),), again))
         else:
             self.notify(str(message.error), severity="error", timeout=12, markup=False)
 
@@ -152,6 +164,7 @@ class AssetsScreen(Screen[None]):
         self.query_one(".title", RowLine).show(title_row(shelf, self._wanted))
         self.query_one("#where", RowLine).show(where_row(shelf))
         if shelf is None:
+            self.query_one("#summary", RowLine).show(summary_row(None, looking=self._looking))
             return
         width = max(len(asset.id) for asset in shelf.assets) + 2
         found = self._found

@@ -259,7 +259,7 @@ def _resume_question(plans: Plans) -> ChoiceScreen:
     if plans.start.lines == plans.place.lines:
         return ChoiceScreen("Going on will:", plans.default.lines, (Choice("on", "Go on", variant="primary"),))
     start = Choice("start", "From the start of the pass", plans.start.lines)
-    place = Choice("place", "At the step that did not end", plans.place.lines)
+    place = Choice("place", "At this step", plans.place.lines)
     both = (start, place) if plans.default.kind == "redo_pass" else (place, start)
     return ChoiceScreen("Where shall it go on?", ("The runbook's own choice comes first.",), both)
 

@@ -63,7 +63,8 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
             return "warn", ((f"? {question}", "bold $text-warning"), keys)
         case Failed(reason=reason) | Stopped(reason=reason) | Crashed(reason=reason):
             kind, style = ("warn", "$text-warning") if isinstance(status, Stopped) else ("red", "$text-error")
-            head = (f"{sign.symbol} {planned.step.title} {sign.word}: {reason}", f"bold {style}")
+            told = reason if reason.startswith(sign.word) else f"{sign.word}: {reason}"
+            head = (f"{sign.symbol} {planned.step.title} {told}", f"bold {style}")
             return kind, (head, *_remedies(snapshot, planned), ("Going on (r or a) will:", "$text-muted"), *resume)
         case Running():
             head = (f"{sign.symbol} {planned.step.title}: the runner is gone", "bold $text-warning")
