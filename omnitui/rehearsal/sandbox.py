@@ -148,7 +148,8 @@ def _full_disk(sandbox: Sandbox) -> list[str]:
 def environment(sandbox: Sandbox, secrets: Iterable[str], more: Mapping[str, str]) -> dict[str, str]:
     """The environment in the sandbox: little of the operator's, and nothing that leads out of it.
 
-    A secret that the operator's environment lacks has a made-up value; `more` comes last.
+    Secrets have made-up values: stand-ins need no real ones, and may write down what they are given. `more` comes
+    last.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     ours = package_root() / "omnitui" / "rehearsal" / "stand_ins" / "lib"
@@ -162,7 +163,7 @@ def environment(sandbox: Sandbox, secrets: Iterable[str], more: Mapping[str, str
         "OMNITUI_HOME": str(store.home()),
         "OMNITUI_LOCKS": str(sandbox.path / "locks"),
         REHEARSAL: str(sandbox.path),
-        **{name: os.environ.get(name) or f"stand-in-{name.lower()}" for name in secrets},
+        **{name: f"stand-in-{name.lower()}" for name in secrets},
         **more,
     }
 

@@ -33,6 +33,13 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_real_secret_never_gets_into_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "a real one")
+    found = sandbox.environment(sandbox.Sandbox(tmp_path), ["HF_TOKEN"], {})
+    assert found["HF_TOKEN"] == "stand-in-hf_token"
+    assert "a real one" not in found.values()
+
+
 # -- rehearsed and real ----------------------------------------------------------------------------------------
 
 
