@@ -40,7 +40,7 @@ from omnitui.runbook import load
 from omnitui.runbook.check import problems
 from omnitui.runbook.narrow import narrow
 from omnitui.runbook.schema import Runbook
-from omnitui.runbook.variables import BUILT_IN, items_of, resolved
+from omnitui.runbook.variables import BUILT_IN, items_of, refusal, resolved
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.standing import gate_lines, gate_story, row, standing
@@ -446,6 +446,12 @@ def show(
     """Print a runbook with its variables resolved."""
     loaded = _loaded(runbook)
     pairs = _pairs(given)
+    for name, value in pairs.items():
+        if name not in loaded.variables:
+            known = ", ".join(loaded.variables) or "none"
+            raise UsageError(f"the runbook has no variable {name}; it has: {known}")
+        if reason := refusal(loaded, name, value):
+            raise UsageError(reason)
     values = {name: pairs.get(name, variable.default) for name, variable in loaded.variables.items()}
     own = {
         name: value for name, value in values.items() if value is not None and not loaded.variables[name].secret

@@ -162,7 +162,7 @@ class Job:
 
     def lost(self) -> str:
         """That it is gone without an exit status, and why, if its place tells."""
-        trouble = self.place.trouble(self.folder.begun)
+        trouble = self.place.trouble(self.folder.begun) or store.shortage(self.folder.path)
         return "the job is gone and left no exit status" + (f": {trouble}" if trouble else "")
 
 

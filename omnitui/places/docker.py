@@ -184,11 +184,13 @@ class Docker:
         try:
             if not (host / "runbook").exists():
                 fresh = host / f".runbook.{os.getpid()}"
-                shutil.copytree(self._run.runbook, fresh)
+                shutil.copytree(self._run.runbook, fresh, dirs_exist_ok=True)
                 fresh.rename(host / "runbook")
-            store.make_folder(self._note.parent)
         except OSError as error:
-            raise StoreError(f"{host} cannot be written: {error}") from error
+            # It is the mount's disk, not the run's: the step is red, and the run goes on to say so.
+            why = error.strerror or store.shortage(host) or "is its disk full?"
+            raise PlaceError(f"{host} cannot be written: {why}") from error
+        store.make_folder(self._note.parent)
         store.replace_file(self._note, msgspec.json.encode(self._seen))
         self._ready = True
 

@@ -228,6 +228,13 @@ def test_show_resolves_the_variables(desk: Desk) -> None:
     assert "mini/run2" not in told.out
 
 
+@pytest.mark.parametrize(("given", "reason"), [("NOPE=1", "no variable NOPE"), ("PORT=x\n", "PORT")])
+def test_what_a_run_would_refuse_is_not_shown(desk: Desk, given: str, reason: str) -> None:
+    told = desk.omnitui("show", MINI, "--set", given)
+    assert told.code == 2, told
+    assert reason in told.err
+
+
 @pytest.mark.parametrize("verb", ["status", "attach", "check", "show", "run"])
 def test_a_name_that_no_file_can_have_is_told(desk: Desk, verb: str) -> None:
     told = desk.omnitui(verb, "x" * 5000)
