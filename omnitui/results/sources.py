@@ -1,5 +1,6 @@
 """Where passes come from: runs, and results that were taken in. One view of both, for comparing and exporting."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from omnitui.runbook.narrow import narrow, of_run
 from omnitui.runbook.schema import Runbook
 from omnitui.store import RunFolder
 
+_ASIDE = re.compile(r"-incomplete(-\d+)?$")
 IMPORTS = "imports"
 IMPORT_FILE = "import.toml"
 
@@ -140,6 +142,24 @@ def standing(folder: Path, result: PassResult) -> PassResult:
     if found is None:
         return _from_state(folder, result)
     return judged(result, found, result.steps)
+
+
+def uncollected(folder: Path) -> PassResult | None:
+    """A pass that has left no metrics; None when it has not even begun."""
+    found = store.read_standing(folder)
+    if found is None or not found.began:
+        return None
+    label = _ASIDE.sub("", folder.name)
+    aside = ("moved aside: the pass was begun again",) if label != folder.name else ()
+    return PassResult(
+        *(folder.parent.name, label, True, False, {}),
+        reasons=("not collected", *aside),
+        marks=found.marks,
+        rehearsal=found.rehearsal,
+        runbook=found.runbook,
+        title=found.title,
+        collected=found.began,
+    )
 
 
 def _from_state(folder: Path, result: PassResult) -> PassResult:

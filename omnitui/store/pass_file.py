@@ -1,4 +1,4 @@
-"""What a run's state says of its collected passes, in small files beside their metrics: nobody reads the states.
+"""What a run's state says of its passes, in small files beside their metrics, so that nobody reads the states.
 
 The state is the truth; these are written after it, and all of them again whenever somebody takes the run's lock.
 """
@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from omnitui.errors import StoreError
-from omnitui.model import Passed, PassRecord, RunState, Skipped
-from omnitui.store.files import replace_file
+from omnitui.model import Passed, PassRecord, Running, RunState, Skipped, StepRecord, Waiting
+from omnitui.store.files import make_folder, replace_file
 from omnitui.store.folder import RunFolder
 
 FILE = "standing.json"
@@ -23,24 +23,42 @@ class PassStanding(Struct, frozen=True):
     marks: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
     """Step ids within the pass, passed or skipped."""
+    runbook: str = ""
+    title: str = ""
+    rehearsal: bool = False
+    began: str = ""
+    """When its first step did, UTC, ISO 8601; empty when none has."""
 
 
 def standing_of(state: RunState, scope: str) -> PassStanding:
     """What the state says of a pass."""
-    done = (
-        key.removeprefix(f"{scope}/")
-        for key, record in state.steps.items()
-        if key.startswith(f"{scope}/") and isinstance(record.status, Passed | Skipped)
+    mine = {key: record for key, record in state.steps.items() if key.startswith(f"{scope}/")}
+    done = [key for key, record in mine.items() if isinstance(record.status, Passed | Skipped)]
+    times = [_began(record) for record in mine.values() if not isinstance(record.status, Waiting)]
+    return PassStanding(
+        marks=state.passes.get(scope, PassRecord()).marks,
+        done=tuple(key.removeprefix(f"{scope}/") for key in done),
+        runbook=state.runbook,
+        title=state.title,
+        rehearsal=state.rehearsal,
+        began=min(times, default=""),
     )
-    return PassStanding(state.passes.get(scope, PassRecord()).marks, tuple(done))
+
+
+def _began(record: StepRecord) -> str:
+    if isinstance(record.status, Running):
+        return record.status.since
+    return record.attempts[-1].began if record.attempts else getattr(record.status, "at", "")
 
 
 def write_standings(run: RunFolder, state: RunState, scopes: Iterable[str]) -> None:
-    """Write it for those of the passes that were collected. Raises `StoreError`."""
+    """Write it for those of the passes that have begun. Raises `StoreError`."""
     for scope in scopes:
         folder = run.pass_folder(scope)
-        if folder.is_dir():
-            replace_file(folder / FILE, msgspec.json.encode(standing_of(state, scope)), durable=False)
+        found = standing_of(state, scope)
+        if found.began or folder.is_dir():
+            make_folder(folder)
+            replace_file(folder / FILE, msgspec.json.encode(found), durable=False)
 
 
 def read_standing(folder: Path) -> PassStanding | None:

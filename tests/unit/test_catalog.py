@@ -97,6 +97,19 @@ def test_what_is_gone_or_moved_aside_or_unreadable_is_told(home: Path) -> None:
     assert found["2"].left_out.startswith("metrics.json: ")
 
 
+def test_a_pass_that_was_never_collected_is_there_once_it_has_begun(home: Path) -> None:
+    folder = home / "runs" / "r" / "passes" / "a" / "1"
+    folder.mkdir(parents=True)
+    assert rows() == []
+    standing = PassStanding(("swapping",), (), "asr", "ASR", began="2026-01-02T03:04:05Z")
+    (folder / "standing.json").write_bytes(msgspec.json.encode(standing))
+    (row,) = rows()
+    assert (row.runbook, row.complete, row.left_out) == ("asr", False, "not collected; swapping")
+    (folder / "standing.json").write_bytes(msgspec.json.encode(PassStanding()))
+    os.utime(folder, (1000, 1000))
+    assert rows() == []
+
+
 def test_a_refresh_reads_only_what_changed(home: Path) -> None:
     folders = [store_pass(home, "r", f"a/{number}") for number in range(5)]
     for folder in folders:

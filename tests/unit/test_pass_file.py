@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from omnitui.errors import StoreError
 from omnitui.model import PassRecord, Status, StepRecord
-from omnitui.store import Owned, PassStanding, RunFolder, read_standing, standing_of
-from tests.unit.builders import green, red, state
+from omnitui.store import Owned, RunFolder, read_standing, standing_of
+from tests.unit.builders import AT, green, red, running, state
 
 STEPS: dict[str, Status] = {
     "a/1/client": green(),
@@ -24,24 +24,33 @@ def run(tmp_path: Path) -> RunFolder:
     return folder
 
 
+def told(run: RunFolder) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    found = read_standing(run.pass_folder("a/1"))
+    assert found is not None
+    return found.marks, found.done
+
+
 def test_it_has_the_marks_and_the_steps_that_are_done(run: RunFolder) -> None:
     there = state(STEPS, passes={"a/1": PassRecord(marks=("swapping",))})
     owned = Owned(run, state())
     owned.commit("x", there)
     owned.close()
-    assert read_standing(run.pass_folder("a/1")) == PassStanding(("swapping",), ("client", "collect"))
-    assert read_standing(run.pass_folder("a/10")) is None
+    assert told(run) == (("swapping",), ("client", "collect"))
+    found = read_standing(run.pass_folder("a/1"))
+    assert found is not None
+    assert (found.runbook, found.title, found.began) == ("bench", "Bench", AT)
+    assert read_standing(run.pass_folder("a/2")) is None
 
 
 def test_every_later_change_reaches_it(run: RunFolder) -> None:
     owned = Owned(run, state(STEPS))
     owned.commit("taken")
-    assert read_standing(run.pass_folder("a/1")) == PassStanding((), ("client", "collect"))
+    assert told(run) == ((), ("client", "collect"))
     owned.commit("ended", owned.state.with_step("a/1/stop", StepRecord(status=green())))
     owned.commit("marked", replace(owned.state, passes={"a/1": PassRecord(marks=("edited",))}))
     owned.close()
-    found = read_standing(run.pass_folder("a/1"))
-    assert found == standing_of(owned.state, "a/1") == PassStanding(("edited",), ("client", "collect", "stop"))
+    assert read_standing(run.pass_folder("a/1")) == standing_of(owned.state, "a/1")
+    assert told(run) == (("edited",), ("client", "collect", "stop"))
 
 
 def test_whoever_takes_the_lock_sets_it_right(run: RunFolder) -> None:
@@ -49,10 +58,20 @@ def test_whoever_takes_the_lock_sets_it_right(run: RunFolder) -> None:
     owned = Owned(run, state(STEPS))
     owned.commit("runner_started")
     owned.close()
-    assert read_standing(run.pass_folder("a/1")) == PassStanding((), ("client", "collect"))
+    assert told(run) == ((), ("client", "collect"))
 
 
 def test_one_that_cannot_be_read_is_told(run: RunFolder) -> None:
     (run.pass_folder("a/1") / "standing.json").write_text("{")
     with pytest.raises(StoreError, match=r"standing\.json cannot be read"):
         read_standing(run.pass_folder("a/1"))
+
+
+def test_a_pass_that_has_begun_is_told_before_it_is_collected(run: RunFolder) -> None:
+    owned = Owned(run, state())
+    owned.commit("began", owned.state.with_step("b/1/client", StepRecord(status=running())))
+    owned.close()
+    found = read_standing(run.pass_folder("b/1"))
+    assert found is not None
+    assert (found.done, found.began) == ((), AT)
+    assert not run.pass_folder("b/2").exists()

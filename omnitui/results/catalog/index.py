@@ -14,7 +14,7 @@ from omnitui import store
 from omnitui.errors import StoreError
 from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, read_row, stored_row
 from omnitui.results.passes import PassResult, read_pass
-from omnitui.results.sources import IMPORTS, standing
+from omnitui.results.sources import IMPORTS, standing, uncollected
 
 VERSION = 1
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
@@ -118,14 +118,14 @@ class Catalog:
         changed = [folder for folder, stamp in there.items() if known.get(folder) != stamp]
         gone = [folder for folder in known if folder not in there]
         if changed or gone:
-            self._write([(there[folder], *_read(Path(folder))) for folder in changed], gone)
+            self._write([(there[folder], folder, _read(Path(folder))) for folder in changed], gone)
         return len(changed)
 
     def put(self, folders: Iterable[Path]) -> None:
         """Index these passes."""
-        self._write([(_stamp(folder), *_read(folder)) for folder in folders], [])
+        self._write([(_stamp(folder), str(folder), _read(folder)) for folder in folders], [])
 
-    def _write(self, found: list[tuple[int, str, PassResult]], gone: list[str]) -> None:
+    def _write(self, found: list[tuple[int, str, PassResult | None]], gone: list[str]) -> None:
         update = ", ".join(f"{name} = excluded.{name}" for name in ("stamp", *COLUMNS))
         marks = ", ".join("?" * (len(COLUMNS) + 1))
         put = (
@@ -135,13 +135,15 @@ class Catalog:
         with _told():
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                for folder in gone:
+                for folder in (*gone, *(folder for _, folder, result in found if result is None)):
                     for (number,) in self._db.execute(
                         "DELETE FROM passes WHERE folder = ? RETURNING id", [folder]
                     ):
                         self._db.execute("DELETE FROM metrics WHERE pass = ?", [number])
                 values = []
                 for stamp, folder, result in found:
+                    if result is None:
+                        continue
                     run = Path(folder).parents[2].name
                     number = self._db.execute(put, (stamp, *stored_row(folder, run, result))).fetchone()[0]
                     self._db.execute("DELETE FROM metrics WHERE pass = ?", [number])
@@ -192,12 +194,14 @@ class Catalog:
             return [name for (name,) in self._db.execute("SELECT DISTINCT name FROM metrics ORDER BY name")]
 
 
-def _read(folder: Path) -> tuple[str, PassResult]:
+def _read(folder: Path) -> PassResult | None:
+    """The pass in a folder; None when it has not begun."""
     try:
-        return str(folder), standing(folder, read_pass(folder))
+        return standing(folder, read_pass(folder))
+    except FileNotFoundError:
+        return uncollected(folder)
     except (OSError, msgspec.MsgspecError, StoreError) as error:
-        result = PassResult(folder.parent.name, folder.name, True, False, {}, (f"metrics.json: {error}",))
-        return str(folder), result
+        return PassResult(folder.parent.name, folder.name, True, False, {}, (f"metrics.json: {error}",))
 
 
 def _stamp(folder: Path) -> int:
