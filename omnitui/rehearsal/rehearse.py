@@ -115,6 +115,8 @@ def enter(run: RunFolder, arguments: Sequence[str]) -> int:
     command = [sys.executable, "-m", "omnitui", *arguments]
     state = store.read(run)
     env = sandbox.environment(place, state.secrets, _of_container(run))
+    if sys.stderr.isatty():
+        sys.stderr.write("Laying out the sandbox; the rehearsal begins in some seconds.\n")
     child = subprocess.Popen(sandbox.argv(place, begun, command), env=env, cwd="/")
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
