@@ -117,8 +117,7 @@ def _group_row(snapshot: Snapshot, group: Group, *, is_open: bool) -> Row:
 def _step_row(snapshot: Snapshot, planned: PlannedStep, now: float, far: tuple[str, str]) -> Row:
     status = snapshot.record(planned).status
     sign = of_status(status, alive=snapshot.holder is not None)
-    words = gate_words(snapshot.runbook, planned.step)
-    word = words[0] if words else ""
+    word = _word_at_stake(snapshot, planned, status)
     shown = word if len(word) <= _WORD_CELLS else word[: _WORD_CELLS - 1] + "…"
     tone = sign.tone if isinstance(status, Passed | Failed) else "muted"
     if isinstance(status, Running) and far[0] == planned.id and far[1]:
@@ -129,6 +128,15 @@ def _step_row(snapshot: Snapshot, planned: PlannedStep, now: float, far: tuple[s
         left,
         (Cell(shown, tone, yields=True), Cell(_time_word(snapshot, planned, sign, now), "muted", 8)),
     )
+
+
+def _word_at_stake(snapshot: Snapshot, planned: PlannedStep, status: Status) -> str:
+    """The word that a step is to earn; of several, at work or red, the first that is not earned yet."""
+    words = gate_words(snapshot.runbook, planned.step)
+    if len(words) > 1 and isinstance(status, Running | Failed):
+        read = {short_word(one.word): one.kind for one in snapshot.gates if one.about == planned.id}
+        return next((word for word in words if read.get(word) not in (None, "green", "moot")), words[0])
+    return words[0] if words else ""
 
 
 def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float) -> str:
