@@ -1,28 +1,17 @@
 """What the types cannot say: names that must exist, scripts that bash must accept, patterns that must compile."""
 
-import math
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from itertools import groupby
 from pathlib import Path
 
 from omnitui.errors import RunbookError
+from omnitui.runbook.check_steps import Problem, compiles, known, phase_problems, seconds
 from omnitui.runbook.load import FILE, load
-from omnitui.runbook.remedies import remedies_of
 from omnitui.runbook.schema import (
     ENTRY,
-    AssetsCached,
-    Command,
-    Confirm,
-    ContainerUp,
-    Coverage,
     Environment,
-    Gate,
-    Output,
     Part,
-    Phase,
-    Remedy,
     Runbook,
     Schedule,
     Serve,
@@ -34,7 +23,6 @@ from omnitui.runbook.shell import script_problems
 from omnitui.runbook.variables import BUILT_IN, names_in, refusal, secret_names
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_SCRIPT = re.compile(r"\$\{?RUNBOOK\}?/([\w./-]+)")
 
 
 def problems(folder: Path) -> list[RunbookError]:
@@ -46,7 +34,7 @@ def problems(folder: Path) -> list[RunbookError]:
     found = [*_variables(runbook), *_schedules(runbook), *_environments(runbook), *_references(runbook)]
     found += [*_servers(runbook), *_results(runbook), *_places(runbook), *_conditions(runbook)]
     for index, phase in enumerate(runbook.phases):
-        found += _phase(folder, runbook, phase, f"phases[{index}]")
+        found += phase_problems(folder, runbook, phase, f"phases[{index}]")
     found += _ids("phases", [phase.id for phase in runbook.phases])
     found += _ids("phases[].steps", [step.id for phase in runbook.phases for step in phase.steps])
     found += _ids("assets", [asset.id for asset in runbook.assets])
@@ -55,9 +43,6 @@ def problems(folder: Path) -> list[RunbookError]:
     found += _ids("samples", [one.id for one in runbook.samples])
     found += _ids("provenance", [one.id for one in runbook.provenance])
     return [RunbookError(folder / FILE, key, reason) for key, reason in found]
-
-
-Problem = tuple[str, str]
 
 
 def _ids(key: str, ids: list[str]) -> Iterator[Problem]:
@@ -81,7 +66,7 @@ def _variables(runbook: Runbook) -> Iterator[Problem]:
             yield key, "a secret has no default"
         if variable.handed and (variable.secret or variable.default is not None or variable.choices):
             yield key, "what a step hands on has no default and no choices, and is no secret"
-        if not _compiles(variable.pattern):
+        if not compiles(variable.pattern):
             yield f"{key}.pattern", f"not a regular expression: {variable.pattern}"
         elif variable.default is not None and (reason := refusal(runbook, name, variable.default)):
             yield f"{key}.default", reason
@@ -96,20 +81,20 @@ def _schedules(runbook: Runbook) -> Iterator[Problem]:
                 yield f"schedules[{index}].order", f"{entry!r} is not series/pass"
         yield from _repeated(f"schedules[{index}].order", schedule.order)
         yield from _series(runbook, schedule, f"schedules[{index}].series")
-    known = {entry.partition("/")[2] for schedule in runbook.schedules for entry in schedule.order}
+    labels = {entry.partition("/")[2] for schedule in runbook.schedules for entry in schedule.order}
     for label in runbook.passes.unscored:
-        yield from _known("passes.unscored", label, known, "pass")
+        yield from known("passes.unscored", label, labels, "pass")
     if any(phase.per == "pass" for phase in runbook.phases):
         yield from _out(runbook)
 
 
 def _series(runbook: Runbook, schedule: Schedule, key: str) -> Iterator[Problem]:
     for series, values in schedule.series.items():
-        yield from _known(key, series, {entry.partition("/")[0] for entry in schedule.order}, "series")
+        yield from known(key, series, {entry.partition("/")[0] for entry in schedule.order}, "series")
         for name, value in values.items():
-            yield from _known(f"{key}.{series}", name, set(runbook.variables), "variable")
+            yield from known(f"{key}.{series}", name, set(runbook.variables), "variable")
             for inner in names_in(value):
-                yield from _known(f"{key}.{series}.{name}", inner, {*runbook.variables, *BUILT_IN}, "variable")
+                yield from known(f"{key}.{series}.{name}", inner, {*runbook.variables, *BUILT_IN}, "variable")
             if name in secret_names(runbook):
                 yield f"{key}.{series}.{name}", "a secret is given by the operator, in the environment"
 
@@ -134,11 +119,11 @@ def _places(runbook: Runbook) -> Iterator[Problem]:
     for name, place in runbook.places.items():
         kinds = runbook.variables[place.kind[2:-1]].choices if place.kind[2:-1] in runbook.variables else ()
         for kind in kinds or (place.kind,):
-            yield from _known(f"places.{name}.kind", kind, {"local", "docker"}, "kind of place")
+            yield from known(f"places.{name}.kind", kind, {"local", "docker"}, "kind of place")
         if "docker" in (kinds or (place.kind,)) and not (place.container and place.jobs):
             yield f"places.{name}", "a docker place needs container and jobs"
-    yield from _known("passes.place", runbook.passes.place, places, "place")
-    yield from _known("cache.place", runbook.cache.place, places, "place")
+    yield from known("passes.place", runbook.passes.place, places, "place")
+    yield from known("cache.place", runbook.cache.place, places, "place")
     if runbook.assets and not runbook.cache.hub:
         yield "cache.hub", "assets need to know the folder of the cache"
 
@@ -165,16 +150,16 @@ def _conditions(runbook: Runbook) -> Iterator[Problem]:
     for key, when in parts:
         for name, wanted in when.items():
             choosing = {name for name, variable in runbook.variables.items() if variable.choices}
-            yield from _known(f"{key}.when", name, choosing, "variable with choices")
+            yield from known(f"{key}.when", name, choosing, "variable with choices")
             for value in wanted if name in choosing else ():
                 choices = set(runbook.variables[name].choices)
-                yield from _known(f"{key}.when.{name}", value, choices, "choice")
+                yield from known(f"{key}.when.{name}", value, choices, "choice")
 
 
 def _servers(runbook: Runbook) -> Iterator[Problem]:
     """A server lives within one block of phases: who needs it is told from the steps around it."""
     for name, server in runbook.servers.items():
-        yield from _seconds(f"servers.{name}", server)
+        yield from seconds(f"servers.{name}", server)
     for per, phases in groupby(runbook.phases, key=lambda phase: phase.per):
         up: dict[str, str] = {}
         for step in (step for phase in phases for step in phase.steps):
@@ -196,7 +181,7 @@ def _results(runbook: Runbook) -> Iterator[Problem]:
             yield f"workloads.{workload.id}", "needs rows or count, and not both"
     for metric in runbook.metrics:
         for guard in metric.guards:
-            yield from _known(f"metrics.{metric.id}.guards", guard, {one.id for one in runbook.metrics}, "metric")
+            yield from known(f"metrics.{metric.id}.guards", guard, {one.id for one in runbook.metrics}, "metric")
     for one in runbook.provenance:
         if sum(map(bool, (one.file, one.value, one.from_step))) != 1:
             yield f"provenance.{one.id}", "needs one of file, value and from_step"
@@ -226,7 +211,7 @@ def _environments(runbook: Runbook) -> Iterator[Problem]:
     for name, environment in runbook.environments.items():
         key = f"environments.{name}"
         if environment.place != "host" or runbook.places:
-            yield from _known(f"{key}.place", environment.place, {"host", *runbook.places}, "place")
+            yield from known(f"{key}.place", environment.place, {"host", *runbook.places}, "place")
         yield from script_problems(f"{key}.prelude", environment.prelude, last_may_chain=False)
 
 
@@ -250,7 +235,7 @@ def _references(runbook: Runbook) -> Iterator[Problem]:
     for key, part in parts:
         for field, text in _strings(part):
             for name in names_in(text):
-                yield from _known(f"{key}.{field}", name, values, "variable")
+                yield from known(f"{key}.{field}", name, values, "variable")
                 if name in secret_names(runbook):
                     yield f"{key}.{field}", f"the secret {name} may only be read by a script, from its environment"
 
@@ -282,114 +267,6 @@ def _strings(part: object) -> Iterator[tuple[str, str]]:
                     yield from ((f"{field}.{inner}", text) for inner, text in _strings(item))
         elif isinstance(value, dict):
             yield from ((f"{field}.{k}", v) for k, v in value.items() if isinstance(v, str))
-
-
-def _phase(folder: Path, runbook: Runbook, phase: Phase, key: str) -> Iterator[Problem]:
-    labels = {entry.partition("/")[2] for schedule in runbook.schedules for entry in schedule.order}
-    for index, step in enumerate(phase.steps):
-        at = f"{key}.steps[{index}]({step.id})"
-        yield from _step(folder, runbook, step, at)
-        for label in step.skip_passes:
-            yield from _known(f"{at}.skip_passes", label, labels, "pass")
-        if step.redo == "pass" and phase.per != "pass":
-            yield f"{at}.redo", "only a step of a pass can begin its pass again"
-        if isinstance(step, Command) and step.progress:
-            yield from _progress(step.progress.files, f"{at}.progress", in_pass=phase.per == "pass")
-
-
-def _progress(files: str, at: str, *, in_pass: bool) -> Iterator[Problem]:
-    if not in_pass:
-        yield at, "only a pass has an output folder whose files can be counted"
-    if not files or files.startswith("/") or ".." in files.split("/"):
-        yield f"{at}.files", f"{files!r} is no glob below the output folder"
-
-
-def _seconds(at: str, part: Part) -> Iterator[Problem]:
-    for name in part.__struct_fields__:
-        value = getattr(part, name)
-        if name.endswith("_s") and not (math.isfinite(value) and value >= 0):
-            yield f"{at}.{name}", f"{value} is no number of seconds"
-
-
-def _step(folder: Path, runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:
-    yield from _seconds(at, step)
-    for gate in step.gates:
-        yield from _seconds(f"{at}.gates", gate)
-    if step.env:
-        yield from _known(f"{at}.env", step.env, set(runbook.environments), "environment")
-    for name in step.go_on:
-        yield from _known(f"{at}.go_on", name, {_called(gate) for gate in step.gates}, "gate")
-    if step.go_on and not isinstance(step, Command):
-        yield f"{at}.go_on", "only a command may be red and let the run go on"
-    if isinstance(step, Serve | Stop):
-        yield from _known(f"{at}.server", step.server, set(runbook.servers), "server")
-    scripts = [("run", step.run)] if isinstance(step, Command | Serve) else []
-    if isinstance(step, Command) and step.satisfied_by:
-        scripts.append(("satisfied_by.run", step.satisfied_by.run))
-    scripts += [("remedies.run", remedy.run) for remedy in _remedies(runbook, step)]
-    for field, text in scripts:
-        yield from script_problems(f"{at}.{field}", text)
-        for name in _SCRIPT.findall(text):
-            if not (folder / name).exists():
-                yield f"{at}.{field}", f"there is no {name} in the runbook's folder"
-    yield from _gates(runbook, step, at)
-
-
-def _remedies(runbook: Runbook, step: Step) -> tuple[Remedy, ...]:
-    known = not isinstance(step, Serve) or step.server in runbook.servers
-    return remedies_of(runbook, step) if known else ()
-
-
-def _called(gate: Gate) -> str:
-    return (gate.name or gate.word or gate.pattern) if isinstance(gate, Output) else gate.word
-
-
-def _gates(runbook: Runbook, step: Step, at: str) -> Iterator[Problem]:
-    words = [(gate.word or gate.pattern) if isinstance(gate, Output) else gate.word for gate in step.gates]
-    for word in filter(None, dict.fromkeys(words)):
-        if words.count(word) > 1:
-            # Verdicts are kept by word: one would hide the other.
-            yield f"{at}.gates", f"{words.count(word)} gates are called {word}; give each a word of its own"
-    for number, gate in enumerate(step.gates):
-        where = f"{at}.gates[{number}]"
-        if isinstance(step, Serve | Confirm) or (isinstance(step, Stop) and isinstance(gate, Output)):
-            yield where, f"a {type(step).__name__.lower()} step is not judged by such a gate; it would be ignored"
-        if isinstance(gate, Output):
-            yield from _output(gate, where)
-        elif isinstance(gate, ContainerUp):
-            yield from _known(f"{where}.place", gate.place, set(runbook.places), "place")
-        elif isinstance(gate, AssetsCached):
-            for one in gate.assets:
-                yield from _known(f"{where}.assets", one, {asset.id for asset in runbook.assets}, "asset")
-        elif isinstance(gate, Coverage) and not runbook.workloads:
-            yield where, "coverage needs at least one workload"
-
-
-def _output(gate: Output, at: str) -> Iterator[Problem]:
-    if not gate.word and not gate.pattern:
-        yield at, "an output gate needs a word or a pattern"
-    if not _compiles(gate.pattern):
-        yield f"{at}.pattern", f"not a regular expression: {gate.pattern}"
-    elif gate.equals and re.compile(gate.pattern).groups != len(gate.equals):
-        yield (
-            f"{at}.equals",
-            f"{len(gate.equals)} values for {re.compile(gate.pattern).groups} groups of the pattern",
-        )
-
-
-def _known(key: str, name: str, valid: set[str], kind: str) -> Iterator[Problem]:
-    if name not in valid:
-        near = get_close_matches(name, sorted(valid), n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(valid)) or 'none'}"
-        yield key, f"there is no {kind} {name}; {hint}"
-
-
-def _compiles(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return True
 
 
 def environment_of(runbook: Runbook, step: Step) -> Environment:
