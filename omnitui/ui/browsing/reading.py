@@ -1,7 +1,9 @@
 """What the browser reads of the catalog and of the runs' folders. Called in threads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from omnitui.errors import OmniError
 from omnitui.results import catalog
@@ -26,14 +28,18 @@ class Passes:
             found[block] = tuple(rows)
         groups = tuple(catalog.groups(view.group, view.query())) if view.group else ()
         runbooks = tuple(catalog.groups("runbook", Query(text=view.text)))
-        shown = [one for rows in found.values() for one in rows]
-        return Found(view, found, count, groups, runbooks, self._primaries(shown))
+        return Found(view, found, count, groups, runbooks, dict(self._primary))
 
-    def _primaries(self, rows: Iterable[Row]) -> Mapping[str, tuple[str, ...]]:
-        for one in rows:
-            if one.runbook not in self._primary:
-                self._primary[one.runbook] = _primary(Path(one.folder).parents[2] / "runbook")
-        return dict(self._primary)
+    def learn(self, found: Found) -> Found | None:
+        """The same with the primary metrics of all its runbooks, which takes long; None when they were known."""
+        known = dict(self._primary)
+        for one in (one for rows in found.blocks.values() for one in rows):
+            if one.runbook not in known:
+                known[one.runbook] = _primary(Path(one.folder).parents[2] / "runbook")
+        if known == found.primary:
+            return None
+        self._primary = known
+        return replace(found, primary=known)
 
 
 def _primary(runbook: Path) -> tuple[str, ...]:

@@ -106,6 +106,9 @@ class HomeScreen(Screen[None]):
             from omnitui.supervise import reap  # noqa: PLC0415
 
             reap()
+            # While nobody waits for it: its screen is then there at once.
+            import omnitui.ui.screens.passes  # noqa: PLC0415, F401
+
             end.wait(_POLL_S)
 
     def on_runbooks_read(self, message: RunbooksRead) -> None:

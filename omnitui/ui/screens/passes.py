@@ -62,7 +62,7 @@ class PassesScreen(Screen[None]):
         self._columns: tuple[Column, ...] = ()
         self._primary: tuple[str, ...] = ()
         self._end = threading.Event()
-        self._looking = True
+        self._none = True
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -82,6 +82,10 @@ class PassesScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Follow the index, from now until another screen covers this one."""
+        if self.found is not None:
+            self._begin_following()
+
+    def _begin_following(self) -> None:
         self._end = threading.Event()
         self.run_worker(partial(self._follow, self._end), thread=True, group="follow")
 
@@ -102,7 +106,10 @@ class PassesScreen(Screen[None]):
 
     def _read_blocks(self, view: View, blocks: tuple[int, ...]) -> None:
         try:
-            self.post_message(PassesRead(self._passes.read(view, blocks)))
+            found = self._passes.read(view, blocks)
+            self.post_message(PassesRead(found))
+            if learnt := self._passes.learn(found):
+                self.post_message(PassesRead(learnt))
         except OmniError as error:
             self.post_message(WorkFailed(error))
 
@@ -135,10 +142,13 @@ class PassesScreen(Screen[None]):
             found = replace(found, blocks={**before.blocks, **found.blocks})
         else:
             self._asked = set(found.blocks)
-        self.found, self._looking = found, False
+        self.found = found
         self._lines = Lines(found.count, found.groups, self._folded)
         self._show(0 if before is None or before.view != found.view else None)
         self._need(*self.query_one(Table).seen)
+        if before is None:
+            # Not before: ten thousand folders would keep the first rows from the screen.
+            self._begin_following()
 
     def on_work_failed(self, message: WorkFailed) -> None:
         """Say what cannot be read."""
@@ -202,7 +212,9 @@ class PassesScreen(Screen[None]):
             first = Row("", (Cell(told, "muted"),))
         self.query_one("#about-first", RowLine).show(first)
         self.query_one("#about-second", RowLine).show(second)
-        self.refresh_bindings()
+        if (self.selected is None) != self._none:
+            self._none = not self._none
+            self.refresh_bindings()
 
     @property
     def selected(self) -> Known | None:
@@ -319,7 +331,7 @@ class PassesScreen(Screen[None]):
     def action_look(self) -> None:
         """Bring the list up to date with the folders."""
         self._end.set()
-        self.on_screen_resume()
+        self._begin_following()
 
     def action_back(self) -> None:
         """Out of the filter, to all passes, or back."""
