@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
+import numpy as np
+import soundfile as sf
 import tomli_w
 from omnitui import store
 from omnitui.results.passes import PassResult
@@ -71,6 +73,11 @@ id = "speech.tokens"
 file = "speech/speed_results.json"
 path = "summary.tokens"
 unit = "tokens"
+
+[[provenance]]
+id = "commit"
+value = "${COMMIT}"
+compare = "subject"
 
 [[samples]]
 id = "wer"
@@ -179,3 +186,79 @@ def take_in(passes: Mapping[str, PassResult], provenance: Mapping[str, object]) 
     }
     (home / IMPORT_FILE).write_text(tomli_w.dumps(record))
     return home
+
+
+SAID = (
+    ("s1", "the quick brown fox jumps over the lazy dog", "the quick fox jumped over the lazy old dog", 3 / 9),
+    ("s2", "today the weather is fine", "today the weather is fine", 0.0),
+    ("s3", "今天天气很好我们去公园", "今天天汽好我们去公园吧", 3 / 11),
+)
+
+
+def write_output(out: Path, seed: int) -> Path:
+    """What the clients of a pass left: three samples, two of them misheard, and their sounds."""
+    speech = out / "speech"
+    (speech / "audio").mkdir(parents=True)
+    rows = []
+    for number, (ident, text, heard, wer) in enumerate(SAID):
+        latency = 0.4 + number / 10 + seed / 1000
+        speed = {
+            "id": ident,
+            "text": text,
+            "is_success": True,
+            "latency_s": latency,
+            "completion_tokens": 90 + number,
+        }
+        speed |= {"audio_duration_s": 1.2, "wav_path": f"/elsewhere/{ident}.wav"}
+        rows.append((speed, {"id": ident, "target_text": text, "whisper_text": heard, "wer": wer}))
+        if number < 2:
+            swell = np.linspace(0, 1, 24_000) * np.sin(np.arange(24_000) / 9) * 0.8
+            sf.write(speech / "audio" / f"{ident}.wav", swell, 24_000, subtype="PCM_16")
+    (speech / "speed_results.json").write_text(json.dumps({"per_request": [one for one, _ in rows]}))
+    (speech / "wer_results.json").write_text(json.dumps({"per_sample": [other for _, other in rows]}))
+    return out
+
+
+def two_commits(**differs: object) -> tuple[list[Path], list[Path]]:
+    """Three passes each of two commits, B twice as fast; `differs` is B's other provenance."""
+    passes: dict[str, PassResult] = {}
+    provenances: dict[str, dict[str, object]] = {}
+    for side, commit, rate in (("base", "5ed8a8d", 4.0), ("new", "070fc3b", 8.0)):
+        for number in range(1, 4):
+            metrics = {"speech.throughput": rate + number / 50, "wer": 0.02 + number / 1000, "speech.tokens": 91.0}
+            one = result(f"run{number}", number * 7, metrics, series=side, commit=commit)
+            out = write_output(store.home() / "out" / f"{side}-run{number}", number)
+            scope = f"{side}/run{number}"
+            passes[scope] = one
+            provenances[scope] = known(commit, side, out_here=str(out), **(differs if side == "new" else {}))
+    home = take_in(passes, provenances["base/run1"])
+    for scope, provenance in provenances.items():
+        (home / "passes" / scope / "provenance.toml").write_text(tomli_w.dumps(provenance))
+        coverage = {
+            "marker": "",
+            "reading": {
+                "workloads": [
+                    {
+                        "id": "speech",
+                        "expected": 3,
+                        "rows": 3,
+                        "unique": 3,
+                        "done": 2,
+                        "failed": 1,
+                        "wrong": ["1 failed"],
+                        "ids": {"failed": ["s3"]},
+                    },
+                    {"id": "transcription", "expected": 3, "rows": 3, "unique": 3, "done": 3},
+                ]
+            },
+        }
+        (home / "passes" / scope / "coverage.json").write_text(json.dumps(coverage))
+        job = home / "jobs" / scope / "client" / "1"
+        job.mkdir(parents=True)
+        (job / "script").write_text("set -e\npython -m client --samples 3 \\\n    --out $OUT\n")
+        (job / "pid").write_text("1 1 b\n")
+        (job / "log").write_text("3 of 3\nOK\n")
+    folders = {
+        side: [home / "passes" / scope for scope in passes if scope.startswith(side)] for side in ("base", "new")
+    }
+    return folders["base"], folders["new"]

@@ -18,12 +18,16 @@ from omnitui.ui.drawing import tight
 from omnitui.ui.leaving import leave_on_signals
 from omnitui.ui.messages import (
     AssetsChosen,
+    ComparisonChosen,
     NoticeHeard,
+    PassChosen,
     ResultsChosen,
     RunbookChosen,
     RunChosen,
     RunMade,
+    SamplesChosen,
     TitleChanged,
+    TrendsChosen,
 )
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
@@ -95,6 +99,30 @@ class OmniApp(App[int]):
         from omnitui.ui.screens.passes import PassesScreen  # noqa: PLC0415 - not needed for the first paint
 
         self.push_screen(PassesScreen(message.text))
+
+    def on_pass_chosen(self, message: PassChosen) -> None:
+        """Open the screen of one pass."""
+        from omnitui.ui.screens.one_pass import OnePassScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(OnePassScreen(message.folder))
+
+    def on_comparison_chosen(self, message: ComparisonChosen) -> None:
+        """Open the comparison of two sides."""
+        from omnitui.ui.screens.comparing import CompareScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(CompareScreen(message.a, message.b))
+
+    def on_samples_chosen(self, message: SamplesChosen) -> None:
+        """Open the samples of a pass."""
+        from omnitui.ui.screens.samples import SamplesScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(SamplesScreen(message.folder))
+
+    def on_trends_chosen(self, message: TrendsChosen) -> None:
+        """Open the trends of a runbook."""
+        from omnitui.ui.screens.trends import TrendsScreen  # noqa: PLC0415 - not needed for the first paint
+
+        self.push_screen(TrendsScreen(message.runbook, message.gpu))
 
     def on_run_chosen(self, message: RunChosen) -> None:
         """Open the Run screen."""

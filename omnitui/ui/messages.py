@@ -86,6 +86,36 @@ class ResultsChosen(Message):
 
 
 @dataclass
+class PassChosen(Message):
+    """The screen of the pass in this folder is wanted."""
+
+    folder: Path
+
+
+@dataclass
+class SamplesChosen(Message):
+    """The samples of the pass in this folder are wanted."""
+
+    folder: Path
+
+
+@dataclass
+class ComparisonChosen(Message):
+    """Two sides are to be compared, each given by the folders of its passes."""
+
+    a: frozenset[str]
+    b: frozenset[str]
+
+
+@dataclass
+class TrendsChosen(Message):
+    """The trends of a runbook's metrics on one model of GPU are wanted."""
+
+    runbook: str
+    gpu: str
+
+
+@dataclass
 class RunChosen(Message):
     """The Run screen of this run is wanted, with secrets that were typed in already."""
 

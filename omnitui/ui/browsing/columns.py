@@ -19,6 +19,8 @@ class Column(NamedTuple):
     right: bool = False
     rank: int = 0
     sorts: bool = True
+    grows: bool = False
+    """It takes what room is left."""
 
 
 def fitting(columns: Sequence[Column], width: int) -> tuple[Column, ...]:
@@ -28,7 +30,9 @@ def fitting(columns: Sequence[Column], width: int) -> tuple[Column, ...]:
         if column.width <= width:
             width -= column.width
             kept.add(column.key)
-    return tuple(column for column in columns if column.key in kept)
+    shown = [column for column in columns if column.key in kept]
+    last = next((column for column in reversed(shown) if column.grows), None)
+    return tuple(one._replace(width=one.width + width) if one is last else one for one in shown)
 
 
 def head(columns: Iterable[Column], sort: str, *, descending: bool) -> Row:

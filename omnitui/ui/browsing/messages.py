@@ -1,9 +1,15 @@
-"""What the workers of the browser's screens end in, and what those screens ask the app for."""
+"""What the workers of the browser's screens end in."""
 
 from dataclasses import dataclass
 
 from textual.message import Message
 
+from omnitui.results.alignment import Aligned
+from omnitui.results.judging.compare import Comparison
+from omnitui.results.samples import SampleSet
+from omnitui.results.waveform import Waveform
+from omnitui.ui.browsing.one_pass import Details
+from omnitui.ui.browsing.trends import Trend
 from omnitui.ui.browsing.view import Found
 
 
@@ -25,3 +31,40 @@ class SeriesRead(Message):
 
     side: str
     folders: frozenset[str]
+
+
+@dataclass
+class DetailsRead(Message):
+    """All that is stored of one pass."""
+
+    found: Details
+
+
+@dataclass
+class ComparisonRead(Message):
+    """Two sides were compared."""
+
+    found: Comparison
+
+
+@dataclass
+class SampleSetsRead(Message):
+    """The samples of a pass."""
+
+    sets: tuple[SampleSet, ...]
+
+
+@dataclass
+class SampleSeen(Message):
+    """One sample was aligned, and its sound read."""
+
+    id: str
+    aligned: Aligned | None
+    sound: Waveform | None
+
+
+@dataclass
+class TrendRead(Message):
+    """The passes of a runbook on one model of GPU."""
+
+    trend: Trend

@@ -24,7 +24,7 @@ _FIRST = (
     Column("state", "", 14, sorts=False),
     Column("origin", "from", 12, rank=3),
 )
-_WHY = Column("left_out", "why left out", 36, rank=8)
+_WHY = Column("left_out", "why left out", 36, rank=8, grows=True)
 _METRIC_RANK = 5
 ANYTHING = "primary"
 """The column that tells the primary metrics of passes of several runbooks."""

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from omnitui.ui.browsing.messages import IndexChanged, PassesRead, SeriesRead
 from omnitui.ui.browsing.pass_rows import Marked, about, columns, group_row, pass_row
 from omnitui.ui.browsing.reading import Passes, series_of, stamp
 from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
-from omnitui.ui.messages import WorkFailed
+from omnitui.ui.messages import ComparisonChosen, PassChosen, TrendsChosen, WorkFailed
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.table import Table
@@ -32,7 +33,7 @@ _PASS, _SERIES = Binding.Group("pass to A, B"), Binding.Group("series to A, B")
 class PassesScreen(Screen[None]):
     """Filter, order and groups are one frozen `View`; a thread reads what is on the screen of it."""
 
-    CSS_PATH = "passes.tcss"
+    CSS_PATH = ["passes.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -46,6 +47,8 @@ class PassesScreen(Screen[None]):
         Binding("b", "mark('b')", "to B", tooltip="Put the pass on side B, or take it off", group=_PASS),
         Binding("A", "mark_series('a')", "series to A", tooltip="Put its whole series on side A", group=_SERIES),
         Binding("B", "mark_series('b')", "series to B", tooltip="Put its whole series on side B", group=_SERIES),
+        Binding("c", "compare", "compare", tooltip="Compare side B with side A"),
+        Binding("m", "trends", "trends", tooltip="A metric over the commits, of this runbook on this GPU"),
         Binding("r", "look", "look again", tooltip="Bring the list up to date with the folders"),
         Binding("escape", "back", "back", tooltip="Show all again, or go back"),
     ]
@@ -231,7 +234,10 @@ class PassesScreen(Screen[None]):
     @on(Table.Chosen)
     def _chosen(self, message: Table.Chosen) -> None:
         place = self._lines.at(message.index)
-        if isinstance(place, GroupHead):
+        if not isinstance(place, GroupHead):
+            if (one := self.found.pass_at(place) if self.found else None) is not None:
+                self.post_message(PassChosen(Path(one.folder)))
+        else:
             self._folded ^= {place.value}
             if self.found is not None:
                 self._lines = Lines(self.found.count, self.found.groups, self._folded)
@@ -248,8 +254,10 @@ class PassesScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A mark needs a pass."""
-        if action in ("mark", "mark_series"):
+        if action in ("mark", "mark_series", "trends"):
             return True if self.is_mounted and self.selected is not None else None
+        if action == "compare":
+            return True if self.marked.a and self.marked.b else None
         return True
 
     def _change(self, view: View) -> None:
@@ -327,6 +335,16 @@ class PassesScreen(Screen[None]):
     def _mark(self, side: str, folders: frozenset[str]) -> None:
         self.marked = self.marked.toggled(side, folders)
         self._show()
+        self.refresh_bindings()
+
+    def action_compare(self) -> None:
+        """B against A."""
+        self.post_message(ComparisonChosen(self.marked.a, self.marked.b))
+
+    def action_trends(self) -> None:
+        """Of what the pass under the cursor is one point."""
+        if (one := self.selected) is not None:
+            self.post_message(TrendsChosen(one.runbook, one.gpu))
 
     def action_look(self) -> None:
         """Bring the list up to date with the folders."""

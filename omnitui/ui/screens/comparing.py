@@ -1,0 +1,164 @@
+"""Two sides compared: what differs in how they were measured stands above every number."""
+
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from omnitui.results.judging.compare import Comparison
+from omnitui.results.judging.lock import NEVER
+from omnitui.results.telling.comparison import render
+from omnitui.results.telling.page import comparison_page
+from omnitui.ui.browsing.columns import Column, fitting, head
+from omnitui.ui.browsing.comparing import compared
+from omnitui.ui.browsing.comparison_rows import COLUMNS, NARROW, about_rows, metric_row, pair_rows, side_rows
+from omnitui.ui.browsing.messages import ComparisonRead
+from omnitui.ui.screens.browsing import Browsing
+from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
+from omnitui.ui.widgets.key_bar import KeyBar
+from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.rows import Cell, Row, RowLine
+from omnitui.ui.widgets.table import Table
+
+
+class CompareScreen(Browsing):
+    """The sides do not change here; what is waved through does."""
+
+    CSS_PATH = ["comparing.tcss", "../widgets/table.tcss"]  # noqa: RUF012
+    AUTO_FOCUS = "Table"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "tab", "app.focus_next", "differences", tooltip="Go to what differs, or to the reasons; they scroll"
+        ),
+        Binding("d", "despite", "despite", tooltip="Compare though something differs: every verdict then says so"),
+        Binding("x", "swap", "swap", tooltip="B against A the other way round"),
+        Binding("Y", "copy", "copy", tooltip="Copy the comparison as Markdown to the terminal's clipboard"),
+        Binding("e", "export", "export", tooltip="Write it as md, csv, json or html"),
+        Binding("escape", "app.pop_screen", "back", tooltip="Go back"),
+    ]
+
+    def __init__(self, a: frozenset[str], b: frozenset[str]) -> None:
+        super().__init__()
+        self._sides = (a, b)
+        self._despite: frozenset[str] = frozenset()
+        self.found: Comparison | None = None
+        self._columns: tuple[Column, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        title = RowLine(id="title", classes="title")
+        title.show(Row("", (Cell("Compare", "strong"), Cell("  B against A", "muted"))))
+        yield title
+        sides = Readings(id="sides", classes="pane")
+        sides.border_title = "What differs"
+        yield sides
+        yield Table(id="verdicts", classes="pane")
+        about = Readings(id="about", classes="pane")
+        about.border_title = "Why"
+        yield about
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read and judge."""
+        self._read()
+
+    def _read(self) -> None:
+        a, b = self._sides
+        despite = self._despite
+        self.in_thread(lambda: ComparisonRead(compared(a, b, despite)), exclusive=True)
+
+    def on_comparison_read(self, message: ComparisonRead) -> None:
+        """Show it."""
+        self.found = message.found
+        self._show()
+        self.refresh_bindings()
+
+    def on_resize(self) -> None:
+        """Other columns fit."""
+        self.call_after_refresh(self._show)
+
+    @property
+    def _narrow(self) -> bool:
+        return self.size.width < 100
+
+    def _show(self) -> None:
+        found = self.found
+        if found is None:
+            return
+        told = Cell(f"  {found.title}", "muted")
+        self.query_one("#title", RowLine).show(Row("", (Cell("Compare", "strong"), told)))
+        self.query_one("#sides", Readings).show_rows(tuple(side_rows(found)))
+        table = self.query_one(Table)
+        self._columns = fitting(NARROW if self._narrow else COLUMNS, table.scrollable_content_region.width)
+        table.show(len(found.metrics), self._row, head(self._columns, "", descending=False))
+        self._show_about()
+
+    def _row(self, index: int) -> Row | None:
+        found = self.found
+        return metric_row(found.metrics[index], self._narrow, self._columns) if found else None
+
+    def _show_about(self) -> None:
+        found, pane = self.found, self.query_one("#about", Readings)
+        if found is not None and found.metrics:
+            one = found.metrics[min(self.query_one(Table).cursor, len(found.metrics) - 1)]
+            width = pane.scrollable_content_region.width
+            pane.show_rows((*about_rows(one, found, width), *pair_rows(found)))
+
+    @on(Table.Highlighted)
+    def _highlighted(self) -> None:
+        self._show_about()
+
+    @on(Table.Chosen)
+    def _chosen(self) -> None:
+        self.query_one("#about").focus()
+
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what blocks can be waved through."""
+        if action in ("copy", "export"):
+            return True if self.found else None
+        if action == "despite":
+            return True if self._blocking() else None
+        return True
+
+    def _blocking(self) -> tuple[str, ...]:
+        found = self.found
+        return tuple(one.key for one in found.differences if one.blocks and one.key not in NEVER) if found else ()
+
+    def action_despite(self) -> None:
+        """Ask, then compare all the same."""
+        keys = self._blocking()
+        lines = ("These are not the same, or not known, and may be all that the numbers show:", *keys)
+        go = Choice("go", "Compare despite them", variant="warning")
+
+        def chosen(answer: str | None) -> None:
+            if answer:
+                self._despite |= frozenset(keys)
+                self._read()
+
+        self.app.push_screen(ChoiceScreen("Compare despite what differs?", lines, (go,)), chosen)
+
+    def action_swap(self) -> None:
+        """The other way round."""
+        self._sides = (self._sides[1], self._sides[0])
+        self._read()
+
+    def action_copy(self) -> None:
+        """As Markdown."""
+        if self.found is not None:
+            self.copy(render(self.found, "md"))
+
+    def action_export(self) -> None:
+        """In a format."""
+        if self.found is not None:
+            self.export("comparison", partial(_told, self.found))
+
+
+def _told(found: Comparison, form: str) -> str:
+    if form == "html":
+        return comparison_page(found)
+    return render(found, "md" if form == "md" else "csv" if form == "csv" else "json")

@@ -1,0 +1,196 @@
+"""One pass: its figures, coverage and provenance, the machine meanwhile, what ran exactly, its logs."""
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from omnitui.results import sources
+from omnitui.results.telling import report
+from omnitui.ui.browsing import one_pass
+from omnitui.ui.browsing.messages import DetailsRead
+from omnitui.ui.browsing.one_pass import Details
+from omnitui.ui.browsing.one_pass_rows import coverage_rows, metric_rows, provenance_rows, script_rows, title_row
+from omnitui.ui.messages import RunChosen, SamplesChosen
+from omnitui.ui.run_messages import TimelineRead
+from omnitui.ui.screens.browsing import Browsing
+from omnitui.ui.timeline_texts import Window, stretches_of
+from omnitui.ui.widgets.flow import Flow
+from omnitui.ui.widgets.key_bar import KeyBar
+from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.rows import RowLine
+from omnitui.ui.widgets.tab_row import TabRow
+from omnitui.ui.widgets.timeline import Timeline
+
+TABS = (
+    ("metrics", "Metrics"),
+    ("coverage", "Coverage"),
+    ("provenance", "Provenance"),
+    ("timeline", "Time"),
+    ("scripts", "Ran"),
+    ("log", "Logs"),
+)
+_TABS = Binding.Group("tabs")
+
+
+class OnePassScreen(Browsing):
+    """Everything but telemetry and logs is read once, by a thread."""
+
+    CSS_PATH = ["one_pass.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
+    AUTO_FOCUS = "#metrics"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(number), f"tab('{key}')", word.lower(), tooltip=f"Show: {word.lower()}", group=_TABS)
+            for number, (key, word) in enumerate(TABS, 1)
+        ),
+        Binding("l", "next_log", "next log", tooltip="The log of the next step"),
+        Binding("m", "samples", "samples", tooltip="Its samples, one by one"),
+        Binding("v", "run", "its run", tooltip="The Run screen of its run"),
+        Binding("Y", "copy", "copy", tooltip="Copy what is shown to the terminal's clipboard"),
+        Binding("e", "export", "export", tooltip="Write its run's results as md, csv, json or html"),
+        Binding("escape", "app.pop_screen", "back", tooltip="Go back"),
+    ]
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.found: Details | None = None
+        self._tab = "metrics"
+        self._log = -1
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        yield RowLine(id="title", classes="title")
+        yield TabRow(id="tabs")
+        for key in ("metrics", "coverage", "provenance", "scripts"):
+            yield Readings(id=key, classes="pane")
+        yield Timeline(id="timeline", classes="pane")
+        yield LogView(id="log", classes="pane")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read it."""
+        self.action_tab("metrics")
+        self.query_one("#title", RowLine).show(title_row(None))
+        self.in_thread(lambda: DetailsRead(one_pass.read(self.folder)))
+
+    def on_details_read(self, message: DetailsRead) -> None:
+        """Show it."""
+        self.found = found = message.found
+        self.query_one("#title", RowLine).show(title_row(found))
+        self.query_one("#metrics", Readings).show_rows(tuple(metric_rows(found)))
+        self.query_one("#coverage", Readings).show_rows(tuple(coverage_rows(found.coverage)))
+        self.query_one("#provenance", Readings).show_rows(tuple(provenance_rows(found)))
+        self.query_one("#scripts", Readings).show_rows(tuple(script_rows(found)))
+        if found.trouble:
+            self.notify(found.trouble, severity="warning", markup=False)
+        self.refresh_bindings()
+
+    # -- tabs --------------------------------------------------------------------------------------------------
+
+    def action_tab(self, key: str) -> None:
+        """Show a tab and give it the focus."""
+        self._tab = key
+        self.query_one(TabRow).show_tabs(TABS, key)
+        for name, _ in TABS:
+            self.query_one(f"#{name}").display = name == key
+        self.query_one(f"#{key}").focus()
+        if key == "timeline":
+            self.call_after_refresh(self._first_timeline)
+        elif key == "log" and self._log < 0:
+            self.action_next_log()
+        self.refresh_bindings()
+
+    @on(Flow.Clicked, "#tabs")
+    def _tab_clicked(self, message: Flow.Clicked) -> None:
+        self.action_tab(message.key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not there cannot be opened."""
+        found = self.found
+        if action == "next_log":
+            return True if found and len(found.ran) > 1 and self._tab == "log" else None
+        if action in ("samples", "copy", "export"):
+            return True if found else None
+        if action == "run":
+            return True if found and found.run.state.exists() else None
+        return True
+
+    # -- telemetry ---------------------------------------------------------------------------------------------
+
+    def _first_timeline(self) -> None:
+        pane = self.query_one(Timeline)
+        if self.found is not None and pane.window == Window() and not pane.rows:
+            # The whole run first: that is how far it can be gone back to.
+            self._read_timeline()
+
+    def _read_timeline(self) -> None:
+        pane, found = self.query_one(Timeline), self.found
+        if found is None:
+            return
+        window, at_most = pane.window, 2 * pane.size.width
+
+        def work() -> TimelineRead:
+            return TimelineRead(one_pass.lines(found, window.since, window.until, at_most), window)
+
+        self.in_thread(work, "timeline", exclusive=True)
+
+    def on_timeline_wanted(self) -> None:
+        """Another window."""
+        self._read_timeline()
+
+    def on_timeline_read(self, message: TimelineRead) -> None:
+        """Show it; at first the pass, not its whole run."""
+        pane, found = self.query_one(Timeline), self.found
+        if found is None or pane.window != message.window:
+            return
+        first = not pane.rows
+        titles = {one.step: one.step.rpartition("/")[2] for one in stretches_of(message.lines, 0.0, 0.0)}
+        pane.show(message.lines, message.window, titles, None)
+        if first and found.since and message.lines:
+            pane.window = Window(found.since, found.until)
+            self._read_timeline()
+
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def action_next_log(self) -> None:
+        """The log of the next step that ran."""
+        ran = self.found.ran if self.found else ()
+        if ran:
+            self._log = (self._log + 1) % len(ran)
+            view = self.query_one(LogView)
+            view.path = ran[self._log].log
+            view.border_title = f"{ran[self._log].step} · {self._log + 1} of {len(ran)}"
+
+    def action_samples(self) -> None:
+        """Its samples."""
+        self.post_message(SamplesChosen(self.folder))
+
+    def action_run(self) -> None:
+        """Its run."""
+        if self.found is not None:
+            self.post_message(RunChosen(self.found.run.path))
+
+    def action_copy(self) -> None:
+        """What is shown."""
+        pane = self.query_one(f"#{self._tab}")
+        if isinstance(pane, Readings):
+            self.copy(pane.text)
+
+    def action_export(self) -> None:
+        """The results of its run."""
+        if self.found is not None:
+            run = self.found.measured.run
+            self.export(f"{run}-results", partial(_told, run))
+
+
+def _told(run: str, form: str) -> str:
+    source = sources.find(run)
+    if form == "html":
+        return report.as_page(source)
+    return report.as_table(source, "md" if form == "md" else "csv" if form == "csv" else "json")

@@ -1,0 +1,194 @@
+"""One pass, a comparison, samples and trends: what they tell, and how they look."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from omnitui.results import catalog
+from omnitui.ui.app import OmniApp
+from omnitui.ui.messages import ComparisonChosen, PassChosen, SamplesChosen, TrendsChosen
+from omnitui.ui.screens.comparing import CompareScreen
+from omnitui.ui.screens.one_pass import OnePassScreen
+from omnitui.ui.screens.passes import PassesScreen
+from omnitui.ui.screens.samples import SamplesScreen
+from omnitui.ui.screens.trends import TrendsScreen
+from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.table import Table
+from tests.result_stores import two_commits
+from tests.screens.test_pictures import LOOKS, named
+from textual.message import Message
+from textual.pilot import Pilot
+
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
+Compare = Callable[..., bool]
+Looks = tuple[tuple[int, int], str]
+
+
+@pytest.fixture
+def commits(fake_runs: Any) -> tuple[list[Path], list[Path]]:
+    return two_commits()
+
+
+def sides(commits: tuple[list[Path], list[Path]]) -> ComparisonChosen:
+    return ComparisonChosen(frozenset(map(str, commits[0])), frozenset(map(str, commits[1])))
+
+
+def text(app: OmniApp, which: str) -> str:
+    return app.screen.query_one(which, Readings).text
+
+
+async def compared(app: OmniApp, until: Until, asked: Message) -> CompareScreen:
+    app.post_message(asked)
+    await until(lambda: isinstance(app.screen, CompareScreen) and app.screen.found is not None)
+    screen = app.screen
+    assert isinstance(screen, CompareScreen)
+    return screen
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=named)
+def test_compare(look: Looks, commits: Any, until: Until, snap_compare: Compare) -> None:
+    size, theme = look
+    app = OmniApp()
+    app.theme = theme
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await compared(app, until, sides(commits))
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=named)
+def test_samples(look: Looks, commits: Any, until: Until, snap_compare: Compare) -> None:
+    size, theme = look
+    app = OmniApp()
+    app.theme = theme
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        app.post_message(SamplesChosen(commits[0][0]))
+        await until(lambda: isinstance(app.screen, SamplesScreen) and "errors in 10 words" in text(app, "#sample"))
+        await until(lambda: "loudest" in text(app, "#sample"))
+        screen = app.screen
+        assert isinstance(screen, SamplesScreen)
+        # Where this machine keeps its temporary files is no part of the picture.
+        screen.shown = tuple(replace(one, wav=f"/results/base/speech/audio/{one.id}.wav") for one in screen.shown)
+        screen._show_sample()
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+TABS = [("1", (120, 40)), ("2", (120, 40)), ("3", (120, 40)), ("5", (120, 40)), ("1", (80, 24)), ("6", (80, 24))]
+
+
+@pytest.mark.parametrize("tab", TABS, ids=lambda tab: f"{tab[0]}-{tab[1][0]}")
+def test_one_pass(tab: tuple[str, tuple[int, int]], commits: Any, until: Until, snap_compare: Compare) -> None:
+    key, size = tab
+    app = OmniApp()
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        app.post_message(PassChosen(commits[0][0]))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        await pilot.press(key)
+        await pilot.pause(0.1)
+
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("look", LOOKS[:2], ids=named)
+def test_trends(look: Looks, commits: Any, until: Until, snap_compare: Compare) -> None:
+    app = OmniApp()
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        catalog.refresh()
+        app.post_message(TrendsChosen("speech", "NVIDIA H200"))
+        await until(lambda: isinstance(app.screen, TrendsScreen) and app.screen.trend is not None)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=look[0], run_before=ready)
+
+
+async def test_what_differs_stands_first_and_blocks_every_verdict(fake_runs: Any, until: Until) -> None:
+    commits = two_commits(gpus={"count": 1, "names": ["NVIDIA H100"], "uuids": ["GPU-b"], "driver": "575.57"})
+    app = OmniApp()
+    async with app.run_test(size=(140, 50)) as pilot:
+        screen = await compared(app, until, sides(commits))
+        told = text(app, "#sides")
+        assert "✘ No verdicts: gpu.names differs" in told
+        assert "NVIDIA H200 → NVIDIA H100" in told
+        assert all(one.verdict == "cannot be compared" for one in screen.found.metrics) if screen.found else False
+        assert "better" not in screen.query_one(Table).text
+        await pilot.press("d")
+        await until(lambda: app.screen is not screen)
+        await pilot.press("enter")
+        await until(lambda: bool(screen.found and not screen.found.locked))
+        assert "Compared despite: gpu.names, gpu.uuids" in text(app, "#sides")
+
+
+async def test_a_comparison_says_why_and_can_be_copied_swapped_and_exported(
+    commits: Any, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    app = OmniApp()
+    async with app.run_test(size=(140, 50)) as pilot:
+        screen = await compared(app, until, sides(commits))
+        assert "variable.COMMIT" in text(app, "#sides") and "● compared" in text(app, "#sides")
+        about = text(app, "#about")
+        assert "no noise floor of this machine is known" in about and "beside it: speech.tokens" in about
+        assert about.count("●") >= 2
+        await pilot.press("Y")
+        assert app.clipboard.startswith("# Speech, two ways")
+        await pilot.press("e")
+        await until(lambda: app.screen is not screen)
+        await pilot.press("enter")
+        await until((tmp_path / "here" / "comparison.md").exists)
+        await pilot.press("x")
+        await until(lambda: bool(screen.found and screen.found.a.commit == "070fc3b"))
+
+
+async def test_samples_are_sorted_found_and_aligned_by_characters_in_chinese(commits: Any, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(120, 50)) as pilot:
+        app.post_message(SamplesChosen(commits[0][0]))
+        await until(lambda: isinstance(app.screen, SamplesScreen) and bool(app.screen.shown))
+        screen = app.screen
+        assert isinstance(screen, SamplesScreen)
+        assert [one.id for one in screen.shown] == ["s1", "s3", "s2"]
+        await pilot.press("slash", *"公园", "enter")
+        assert [one.id for one in screen.shown] == ["s3"]
+        await until(lambda: "characters" in text(app, "#sample"))
+        assert "3 errors in 12 characters" in text(app, "#sample")
+        assert "is not on this machine" in text(app, "#sample")
+
+
+async def test_from_the_list_to_a_pass_its_samples_and_a_comparison(commits: Any, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("r")
+        await until(lambda: isinstance(app.screen, PassesScreen) and app.screen.query_one(Table).total == 6)
+        listing = app.screen
+        assert isinstance(listing, PassesScreen)
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        await pilot.press("3")
+        assert "NVIDIA H200" in text(app, "#provenance") and "must be equal" in text(app, "#provenance")
+        await pilot.press("5")
+        assert "--samples 3" in text(app, "#scripts")
+        await pilot.press("m")
+        await until(lambda: isinstance(app.screen, SamplesScreen))
+        await pilot.press("escape", "escape")
+        await until(lambda: app.screen is listing)
+        listing._change(listing.view.sorted_by("commit"))
+        await until(lambda: bool(listing.found and listing.found.view == listing.view))
+        await pilot.press("home", "A")
+        await until(lambda: len(listing.marked.a) == 3)
+        await pilot.press("end", "B")
+        await until(lambda: len(listing.marked.b) == 3)
+        await pilot.press("c")
+        await until(lambda: isinstance(app.screen, CompareScreen))
+        await pilot.press("escape", "m")
+        await until(lambda: isinstance(app.screen, TrendsScreen) and app.screen.trend is not None)
+        assert "5ed8a8d" in app.screen.query_one(Table).text
