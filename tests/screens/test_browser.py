@@ -73,8 +73,10 @@ def test_samples(look: Looks, commits: Any, until: Until, snap_compare: Compare)
         screen = app.screen
         assert isinstance(screen, SamplesScreen)
         # Where this machine keeps its temporary files is no part of the picture.
-        screen.shown = tuple(replace(one, wav=f"/results/base/speech/audio/{one.id}.wav") for one in screen.shown)
-        screen._show_sample()
+        (found,) = screen.sets
+        moved = (replace(one, wav=f"/results/base/speech/audio/{one.id}.wav") for one in found.samples)
+        screen.sets = (replace(found, samples=tuple(moved)),)
+        screen._show()
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
