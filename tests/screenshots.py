@@ -10,12 +10,21 @@ from pathlib import Path
 
 from omnitui import decisions, supervise
 from omnitui.model import Running
+from omnitui.results import catalog
+from omnitui.results.catalog import Query
 from omnitui.runbook import load
 from omnitui.snapshot import Snapshot, take
 from omnitui.stock import shelf_of
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
-from omnitui.ui.messages import AssetsChosen
+from omnitui.ui.messages import (
+    AssetsChosen,
+    ComparisonChosen,
+    PassChosen,
+    ResultsChosen,
+    SamplesChosen,
+    TrendsChosen,
+)
 from omnitui.ui.themes import DARK, LIGHT
 from textual.message import Message
 
@@ -99,6 +108,21 @@ def fill(hub: Path) -> None:
                 os.truncate(blob, blob.stat().st_size * 9_000_000)
 
 
+async def browser(port: str) -> None:
+    """The results of a run that measures the same thing under two names, turn by turn."""
+    run = supervise.make_run("quickstart", {"PORT": port}, "noise-floor")
+    supervise.start(run)
+    await reached(run, lambda snapshot: snapshot.outcome == "complete")
+    sides = [frozenset(str(run.pass_folder(f"{side}/run{number}")) for number in (1, 2, 3)) for side in "ab"]
+    one = run.pass_folder("a/run2")
+    await at_all_sizes("results", OmniApp, "0.1", ResultsChosen)
+    await at_all_sizes("pass", OmniApp, "primary:", lambda: PassChosen(one))
+    await at_all_sizes("compare", OmniApp, "no difference shown", lambda: ComparisonChosen(*sides))
+    await at_all_sizes("samples", OmniApp, "errors in", lambda: SamplesChosen(one))
+    gpu = catalog.page(Query())[0][0].gpu
+    await at_all_sizes("trends", OmniApp, "n 3", lambda: TrendsChosen("quickstart", gpu))
+
+
 async def main() -> None:
     """Run the benchmark, and take the pictures on the way."""
     FOLDER.mkdir(exist_ok=True)
@@ -124,6 +148,8 @@ async def main() -> None:
     await at_all_sizes("complete", lambda: OmniApp(run=run), "Every step is done")
 
     await at_all_sizes("time-line", lambda: OmniApp(run=run), "a column is", keys=("5",))
+
+    await browser(port)
 
     failed = supervise.make_run("quickstart", {"PORT": port}, None)
     decisions.edit(failed, "main/run0/tts-server", BROKEN_SERVER)

@@ -15,6 +15,7 @@ from omnitui.runbook.variables import expand
 _REFERENCE = ("ref_norm", "expected_normalized", "target_text", "expected_text", "reference", "expected", "text")
 _HYPOTHESIS = ("hyp_norm", "result_normalized", "whisper_text", "result_text", "hypothesis", "predicted")
 _ERROR_RATE = ("wer", "cer_no_spk", "cer")
+_SOUND = ("wav_path", "audio_path")
 _TOKENS = ("completion_tokens", "output_tokens")
 
 
@@ -111,8 +112,8 @@ def _read(name: str, sources: list[_Source], out: Path) -> SampleSet:
 
 def _sample(ident: str, row: Mapping[str, Any], sound: Path | None) -> Sample:
     reference, hypothesis = _first(row, _REFERENCE), _first(row, _HYPOTHESIS)
-    used = {*_REFERENCE, *_HYPOTHESIS, "wav_path", "error", "is_success"}
-    wav = sound or Path(str(row.get("wav_path") or ""))
+    used = {*_REFERENCE, *_HYPOTHESIS, *_SOUND, "error", "is_success"}
+    wav = str(sound or _first(row, _SOUND))
     return Sample(
         id=ident,
         rate=_number(row, _ERROR_RATE),
@@ -122,8 +123,8 @@ def _sample(ident: str, row: Mapping[str, Any], sound: Path | None) -> Sample:
         failed=_failed(row),
         reference=reference,
         hypothesis=hypothesis,
-        wav=str(sound or row.get("wav_path") or ""),
-        there=bool(str(wav)) and wav.is_file(),
+        wav=wav,
+        there=bool(wav) and Path(wav).is_file(),
         fields={key: _told(value) for key, value in row.items() if key not in used},
     )
 

@@ -1,5 +1,6 @@
-"""The results browser over 10,000 passes: its first screen after Home's paint, filter, sort, keys, and memory."""
+"""The results browser over 10,000 passes: its first screen after Home's paint, filter, sort, keys, memory."""
 
+import json
 import os
 import select
 import statistics
@@ -12,6 +13,7 @@ from omnitui.results import catalog
 from tests.bench.bench_app import SLOGAN, THE_APP, TITLE
 from tests.bench.bench_catalog import PASSES, store_pass
 from tests.bench.measuring import Figure, Terminal, percentile, running
+from tests.result_stores import known, make_runbook, put, result
 
 KEYS = 200
 OPENINGS = 5
@@ -73,6 +75,37 @@ def using(app: str) -> Iterator[Figure]:
         yield Figure("browser_peak", terminal.peak_mib(), "MiB", 150)
 
 
+def store_samples(home: Path, rows: int) -> None:
+    """A run with one pass of so many samples, newer than all others."""
+    run = home / "runs" / f"20990101-{rows:06}-samples"
+    make_runbook(run)
+    out = run / "out"
+    (out / "speech").mkdir(parents=True)
+    samples = [{"id": f"s{n}", "target_text": "one two", "whisper_text": "one", "wer": 0.5} for n in range(rows)]
+    (out / "speech" / "wer_results.json").write_text(json.dumps({"per_sample": samples}))
+    (out / "speech" / "speed_results.json").write_text(json.dumps({"per_request": []}))
+    one = result("run1", rows, {"wer": 0.5}, collected=f"2099-01-01T00:00:{rows // 1000:02}.000Z")
+    put(run / "passes" / "main" / "run1", one, known("1", "main", out_here=str(out)))
+
+
+def samples(app: str, rows: int) -> Iterator[Figure]:
+    """The samples of a pass, opened from its screen, and moved through."""
+    with running(app) as terminal:
+        terminal.wait_for(TITLE)
+        terminal.drain(0.5)
+        drawn(terminal, b"r", "complete")
+        terminal.drain(1.0)
+        drawn(terminal, b"\r", "primary:")
+        terminal.drain(0.5)
+        yield Figure(f"samples_{rows}_open", drawn(terminal, b"m", "0.500"), "ms", 300)
+        terminal.drain(1.0)
+        moves = []
+        for number in range(KEYS):
+            moves.append(answered(terminal, b"\x1b[6~" if number % 4 == 0 else b"j"))
+            terminal.drain(0.05)
+        yield Figure(f"samples_{rows}_key_to_paint_p95", percentile(moves, 95), "ms", 20)
+
+
 def measure(folder: Path) -> Iterator[Figure]:
     """All figures of the browser."""
     home = folder / "home"
@@ -84,3 +117,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     app = THE_APP.format(arguments=[])
     yield from opening(app)
     yield from using(app)
+    for rows in (2_020, 10_000):
+        store_samples(home, rows)
+        catalog.refresh()
+        yield from samples(app, rows)

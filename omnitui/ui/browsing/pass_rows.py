@@ -34,7 +34,9 @@ def columns(primary: Sequence[str], *, several: bool) -> tuple[Column, ...]:
     """All columns; the primary metrics have one each where all passes are of one runbook."""
     if several:
         return (*_FIRST, Column(ANYTHING, "primary metrics", 36, rank=_METRIC_RANK, sorts=False), _WHY)
-    told = [Column(name, short(name), len(short(name)) + 3, right=True, rank=_METRIC_RANK) for name in primary]
+    told = [
+        Column(name, short(name), max(10, len(short(name)) + 3), right=True, rank=_METRIC_RANK) for name in primary
+    ]
     return (*(one for one in _FIRST if one.key != "runbook"), *told, _WHY)
 
 

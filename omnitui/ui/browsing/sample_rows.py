@@ -64,6 +64,7 @@ def sample_row(one: Sample, shown: Sequence[Column]) -> Row:
     bad = one.rate is not None and one.rate > 0
     sign = "✘" if one.failed else "!" if bad else "✔" if one.rate is not None else "·"
     tone: Tone = "red" if one.failed else "warn" if bad else "green" if one.rate is not None else "muted"
+    heard = one.hypothesis or ("(nothing)" if one.rate is not None else one.reference)
     texts = {
         "sign": sign,
         "rate": "–" if one.rate is None else f"{one.rate:.3f}",
@@ -71,7 +72,7 @@ def sample_row(one: Sample, shown: Sequence[Column]) -> Row:
         "latency_s": number(one.latency_s),
         "tokens": number(one.tokens),
         "audio_s": number(one.audio_s),
-        "hypothesis": f"  failed: {one.failed}" if one.failed else f"  {one.hypothesis or one.reference}",
+        "hypothesis": f"  failed: {one.failed}" if one.failed else f"  {heard}",
     }
     tones: dict[str, Tone] = {"sign": tone, "hypothesis": "red" if one.failed else "muted"}
     return row(one.id, shown, texts, tones)

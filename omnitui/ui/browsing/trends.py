@@ -13,6 +13,7 @@ from omnitui.results.catalog import Row as Known
 from omnitui.results.table import number
 from omnitui.runbook.load import load
 from omnitui.runbook.schema import Metric
+from omnitui.ui.browsing.columns import fit
 from omnitui.ui.browsing.dots import Scale, dots, scale
 from omnitui.ui.browsing.pass_rows import when
 from omnitui.ui.widgets.rows import Cell, Row
@@ -24,6 +25,7 @@ class Point(Struct, frozen=True):
     """The passes of one commit, or one pass."""
 
     commit: str
+    """Its first digits; the series where no commit is known."""
     began: str
     values: tuple[float, ...]
     folder: str
@@ -50,10 +52,16 @@ class Trend(Struct, frozen=True):
         groups: dict[str, list[Known]] = {}
         for one in self.passes:
             if metric in one.metrics:
-                # What commit it was may not be known: then it is no other pass's.
-                groups.setdefault(one.folder if each else one.revision or one.folder, []).append(one)
+                # Where no commit is known, the passes of a run's series are of one and the same.
+                same = one.revision or f"{one.run}/{one.series}"
+                groups.setdefault(one.folder if each else same, []).append(one)
         return tuple(
-            Point(mine[0].revision, mine[0].collected, tuple(one.metrics[metric] for one in mine), mine[-1].folder)
+            Point(
+                mine[0].revision[:8] or mine[0].series,
+                mine[0].collected,
+                tuple(one.metrics[metric] for one in mine),
+                mine[-1].folder,
+            )
             for mine in groups.values()
         )
 
@@ -77,7 +85,7 @@ def point_row(one: Point, on: Scale) -> Row:
     spread = f" ± {stdev(one.values):.2g}" if len(one.values) > 1 else ""
     left = (
         Cell(when(one.began), "muted", 13),
-        Cell(one.commit[:8] or "not known", "strong", 10),
+        Cell(fit(one.commit, 10), "strong"),
         Cell(f"n {len(one.values)}", "muted", 5),
         Cell(f"{number(mean(one.values))}{spread}", "", _LABEL - 28),
     )

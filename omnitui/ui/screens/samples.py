@@ -123,7 +123,9 @@ class SamplesScreen(Browsing):
         columns = max(8, self.query_one("#sample").size.width - 4)
 
         def work() -> SampleSeen:
-            aligned = align(one.reference, one.hypothesis) if one.reference and one.hypothesis else None
+            # A score without words means that nothing was heard.
+            both = one.reference and (one.hypothesis or one.rate is not None)
+            aligned = align(one.reference, one.hypothesis) if both else None
             sound = waveform(Path(one.wav), columns) if one.there else None
             return SampleSeen(one.id, aligned, sound)
 
