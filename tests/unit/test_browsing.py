@@ -10,12 +10,14 @@ import soundfile as sf
 from hypothesis import given
 from hypothesis import strategies as st
 from omnitui.results.alignment import align
+from omnitui.results.catalog import Row
 from omnitui.results.samples import Sample, sample_sets
 from omnitui.results.waveform import waveform
 from omnitui.runbook.schema import Runbook, Samples, Workload
 from omnitui.ui.browsing.columns import Column, at, fit, fitting
 from omnitui.ui.browsing.dots import dots, scale
 from omnitui.ui.browsing.pass_rows import Marked
+from omnitui.ui.browsing.pass_rows import state as pass_state
 from omnitui.ui.browsing.sample_rows import Order, aligned_rows, ordered, sound_rows
 from omnitui.ui.browsing.view import BLOCK, GroupHead, Lines, View
 from rich.cells import cell_len
@@ -50,6 +52,24 @@ def test_a_pass_is_on_one_side_only() -> None:
     marked = Marked().toggled("a", one).toggled("b", one)
     assert (marked.of("x"), marked.a) == ("B", frozenset())
     assert marked.toggled("b", one) == Marked()
+
+
+@pytest.mark.parametrize(
+    ("scored", "complete", "left_out", "word"),
+    [
+        (True, True, "", "complete"),
+        (False, True, "not scored", "not scored"),
+        (True, False, "seedtts: 3 failed", "incomplete"),
+        (True, False, "not collected", "no results"),
+        (True, True, "edited: client", "marked"),
+    ],
+)
+def test_how_a_pass_stands_is_a_sign_and_a_word(scored: bool, complete: bool, left_out: str, word: str) -> None:
+    texts = dict.fromkeys(("folder", "run", "runbook", "series", "label", "title", "collected"), "x")
+    texts |= dict.fromkeys(("revision", "gpu", "host"), "") | {"origin": "run", "left_out": left_out}
+    known = Row(**texts, scored=scored, complete=complete, rehearsal=False, metrics={})
+    assert pass_state(known).word == word
+    assert pass_state(known).symbol
 
 
 @given(st.text(max_size=30), st.integers(2, 12), st.booleans())

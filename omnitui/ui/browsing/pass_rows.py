@@ -50,6 +50,9 @@ def state(one: Known) -> Sign:
     """Whether a pass may be averaged, in a sign and a word."""
     if not one.scored:
         return Sign("–", "not scored", "muted")
+    if one.left_out.startswith("not collected"):
+        # It is under way, was cut off, or is a warm-up that nobody collects.
+        return Sign("○", "no results", "warn")
     if not one.complete:
         return Sign("✘", "incomplete", "red")
     return Sign("!", "marked", "warn") if one.left_out else Sign("✔", "complete", "green")
