@@ -1,6 +1,7 @@
 """The samples of a pass: worst first, reference and hypothesis aligned, latency, tokens, and the sound."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
 from textual.widgets import Input
 
 from omnitui.results.alignment import Aligned, align
@@ -32,6 +34,8 @@ from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.tab_row import TabRow
 from omnitui.ui.widgets.table import Table
+
+_REST_S = 0.08
 
 
 class SamplesScreen(Browsing):
@@ -58,6 +62,7 @@ class SamplesScreen(Browsing):
         self.shown: tuple[Sample, ...] = ()
         self._set = 0
         self._columns: tuple[Column, ...] = ()
+        self._resting: Timer | None = None
         self._aligned: Mapping[str, tuple[Aligned | None, Waveform | None]] = {}
 
     def compose(self) -> ComposeResult:
@@ -118,8 +123,13 @@ class SamplesScreen(Browsing):
         """Show what is known of the sample; a thread aligns it and reads its sound."""
         one = self.selected
         self._show_sample()
-        if one is None or one.id in self._aligned:
-            return
+        if self._resting is not None:
+            self._resting.stop()
+        if one is not None and one.id not in self._aligned:
+            # Whoever holds a key down looks at none of those on the way.
+            self._resting = self.set_timer(_REST_S, partial(self._align, one))
+
+    def _align(self, one: Sample) -> None:
         columns = max(8, self.query_one("#sample").size.width - 4)
 
         def work() -> SampleSeen:
