@@ -10,27 +10,26 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 from omnitui.errors import OmniError
 from omnitui.results import catalog
 from omnitui.results.catalog import Row as Known
 from omnitui.ui.browsing.columns import Column, at, fitting, head
-from omnitui.ui.browsing.messages import IndexChanged, PassesRead, SeriesRead
-from omnitui.ui.browsing.pass_rows import Marked, about, columns, group_row, pass_row
-from omnitui.ui.browsing.reading import Passes, series_of, stamp
+from omnitui.ui.browsing.messages import IndexChanged, PassesRead
+from omnitui.ui.browsing.pass_rows import about, columns, group_row, pass_row
+from omnitui.ui.browsing.reading import Passes, stamp
 from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
-from omnitui.ui.messages import ComparisonChosen, PassChosen, TrendsChosen, WorkFailed
+from omnitui.ui.messages import PassChosen, WorkFailed
+from omnitui.ui.screens.mark_keys import MarkKeys
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.table import Table
 
 _POLL_S = 1.0
-_PASS, _SERIES = Binding.Group("pass to A, B"), Binding.Group("series to A, B")
 
 
-class PassesScreen(Screen[None]):
+class PassesScreen(MarkKeys):
     """Filter, order and groups are one frozen `View`; a thread reads what is on the screen of it."""
 
     CSS_PATH = ["passes.tcss", "../widgets/table.tcss"]  # noqa: RUF012
@@ -43,12 +42,6 @@ class PassesScreen(Screen[None]):
         Binding("o", "order", "order", tooltip="The other way round"),
         Binding("u", "group", "group", tooltip="Group by commit, runbook, GPU, series, run, or not at all"),
         Binding("w", "runbook", "runbook", tooltip="One runbook, with its primary metrics; again for the next"),
-        Binding("a", "mark('a')", "to A", tooltip="Put the pass on side A, or take it off", group=_PASS),
-        Binding("b", "mark('b')", "to B", tooltip="Put the pass on side B, or take it off", group=_PASS),
-        Binding("A", "mark_series('a')", "series to A", tooltip="Put its whole series on side A", group=_SERIES),
-        Binding("B", "mark_series('b')", "series to B", tooltip="Put its whole series on side B", group=_SERIES),
-        Binding("c", "compare", "compare", tooltip="Compare side B with side A"),
-        Binding("m", "trends", "trends", tooltip="A metric over the commits, of this runbook on this GPU"),
         Binding("r", "look", "look again", tooltip="Bring the list up to date with the folders"),
         Binding("escape", "back", "back", tooltip="Show all again, or go back"),
     ]
@@ -56,7 +49,6 @@ class PassesScreen(Screen[None]):
     def __init__(self, text: str = "") -> None:
         super().__init__()
         self.view = View(text=text)
-        self.marked = Marked()
         self.found: Found | None = None
         self._passes = Passes()
         self._lines = Lines(0, (), frozenset())
@@ -153,10 +145,6 @@ class PassesScreen(Screen[None]):
             # Not before: ten thousand folders would keep the first rows from the screen.
             self._begin_following()
 
-    def on_work_failed(self, message: WorkFailed) -> None:
-        """Say what cannot be read."""
-        self.notify(str(message.error), severity="error", timeout=12, markup=False)
-
     def on_resize(self) -> None:
         """Other columns fit."""
         self.call_after_refresh(self._show)
@@ -219,6 +207,10 @@ class PassesScreen(Screen[None]):
             self._none = not self._none
             self.refresh_bindings()
 
+    def show_marks(self) -> None:
+        """Show the letters of the sides."""
+        self._show()
+
     @property
     def selected(self) -> Known | None:
         """The pass under the cursor."""
@@ -251,14 +243,6 @@ class PassesScreen(Screen[None]):
             self._change(self.view.sorted_by(column.key))
 
     # -- keys --------------------------------------------------------------------------------------------------
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A mark needs a pass."""
-        if action in ("mark", "mark_series", "trends"):
-            return True if self.is_mounted and self.selected is not None else None
-        if action == "compare":
-            return True if self.marked.a and self.marked.b else None
-        return True
 
     def _change(self, view: View) -> None:
         if view == self.view:
@@ -308,43 +292,6 @@ class PassesScreen(Screen[None]):
         names = ["", *(name for name, _, _ in (self.found.runbooks if self.found else ()) if name)]
         now = names.index(self.view.runbook) if self.view.runbook in names else 0
         self._change(replace(self.view, runbook=names[(now + 1) % len(names)], sort="collected", descending=True))
-
-    def action_mark(self, side: str) -> None:
-        """Put the pass under the cursor on a side."""
-        if self.selected is not None:
-            self._mark(side, frozenset({self.selected.folder}))
-
-    def action_mark_series(self, side: str) -> None:
-        """Put its whole series there: which passes it has is read."""
-        one = self.selected
-        if one is None:
-            return
-
-        def work() -> None:
-            try:
-                self.post_message(SeriesRead(side, series_of(one)))
-            except OmniError as error:
-                self.post_message(WorkFailed(error))
-
-        self.run_worker(work, thread=True, group="series")
-
-    def on_series_read(self, message: SeriesRead) -> None:
-        """Put them there."""
-        self._mark(message.side, message.folders)
-
-    def _mark(self, side: str, folders: frozenset[str]) -> None:
-        self.marked = self.marked.toggled(side, folders)
-        self._show()
-        self.refresh_bindings()
-
-    def action_compare(self) -> None:
-        """B against A."""
-        self.post_message(ComparisonChosen(self.marked.a, self.marked.b))
-
-    def action_trends(self) -> None:
-        """Of what the pass under the cursor is one point."""
-        if (one := self.selected) is not None:
-            self.post_message(TrendsChosen(one.runbook, one.gpu))
 
     def action_look(self) -> None:
         """Bring the list up to date with the folders."""
