@@ -83,7 +83,7 @@ def test_a_run_writes_samples_between_the_boundaries_of_its_steps(desk: Desk, ca
     assert not desk.state(run).passes[PASS].marks
     known = tomllib.loads((run.pass_folder(PASS) / "provenance.toml").read_text())["monitor"]
     assert known["samples"] >= 2
-    assert known["runner_cpu_s"] > 0
+    assert known["runner_cpu_s"] >= 0
     assert known["own_cpu_s"] >= 0
     assert known["GPU 0 temperature_c_max"] == 37
 
