@@ -27,7 +27,7 @@ from omnitui.model import (
 )
 from omnitui.places import output_at, places_of
 from omnitui.places.local import identity_of
-from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, redo
+from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, passes_on, redo
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Confirm
 from omnitui.store import Owned, RunFolder
@@ -151,14 +151,14 @@ def skip(run: RunFolder, step_id: str, reason: str) -> None:
 
 
 def edit(run: RunFolder, step_id: str, command: str) -> None:
-    """Replace a step's command for its next attempt; its pass is marked as deviating."""
+    """Replace a step's command for its next attempt; every pass that rests on it is marked as deviating."""
     with acting(run) as owned:
-        runbook = of_run(run.runbook, owned.state.variables)
-        planned = find_step(lay_out(runbook, owned.state.schedule), step_id)
+        plan = lay_out(of_run(run.runbook, owned.state.variables), owned.state.schedule)
+        planned = find_step(plan, step_id)
         record = owned.state.step(step_id)
         state = owned.state.with_step(step_id, replace(record, edited=command))
-        if planned.in_pass and command:
-            state = _marked(state, planned.scope, edit_mark(step_id))
+        for scope in passes_on(plan, planned) if command else ():
+            state = _marked(state, scope, edit_mark(step_id))
         owned.commit("edited", state, step=step_id, command=command, by=user())
 
 

@@ -313,6 +313,14 @@ def _name(step: PlannedStep) -> str:
     return f"{where}“{step.step.title}”"
 
 
+def passes_on(plan: Plan, step: PlannedStep) -> tuple[str, ...]:
+    """The passes that rest on a step: its own, or those that come after one of a series or of the run."""
+    if step.in_pass:
+        return (step.scope,)
+    after = plan[plan.index(step) :]
+    return tuple(dict.fromkeys(p.scope for p in after if p.in_pass and step.series in (RUN_WIDE, p.series)))
+
+
 def edit_mark(step_id: str) -> str:
     """Why a pass is left out of the averages once the command of one of its steps was edited."""
     return f"the command of {step_id.rpartition('/')[2]} was edited"
@@ -329,6 +337,9 @@ def apply(state: RunState, decided: Resume) -> RunState:
     if decided.kind == "redo_pass":
         # The operator's own commands outlive the redo, and so does what they say of the pass.
         marks = tuple(edit_mark(step_id) for step_id in decided.reset if state.step(step_id).edited)
+        wide = (edit_mark(step_id) for step_id in state.steps if "/_/" in step_id and state.step(step_id).edited)
+        known_marks = passes.get(scope, PassRecord()).marks
+        marks = tuple(dict.fromkeys((*marks, *(mark for mark in wide if mark in known_marks))))
         passes[scope] = PassRecord(round=passes.get(scope, PassRecord()).round + 1, marks=marks)
     if decided.mark:
         known = passes.get(scope, PassRecord())

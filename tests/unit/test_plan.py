@@ -31,6 +31,7 @@ from omnitui.plan import (
     lay_out,
     next_step,
     outcome,
+    passes_on,
     redo,
     redo_of,
     resume,
@@ -501,3 +502,20 @@ def test_a_server_in_setup_is_started_again_when_it_is_lost() -> None:
     plan = lay_out(book, ())
     decided = resume(plan, state({"_/_/serve": green()}), World())
     assert (decided.kind, decided.reset) == ("retry", ("_/_/serve", "_/_/ask"))
+
+
+def test_the_passes_that_rest_on_a_step() -> None:
+    assert passes_on(PLAN, find_step(PLAN, "a/1/client")) == ("a/1",)
+    assert set(passes_on(PLAN, find_step(PLAN, "b/_/checkout"))) == {"b/warm", "b/1", "b/2"}
+    assert set(passes_on(PLAN, find_step(PLAN, "_/_/venv"))) == set(ORDER)
+    assert passes_on(PLAN, find_step(PLAN, "_/_/table")) == ()
+
+
+def test_a_redo_keeps_what_an_edited_step_of_its_series_says_of_a_pass() -> None:
+    edited = StepRecord(status=green(), edited="echo other")
+    mark = "the command of checkout was edited"
+    before = replace(
+        state({"a/1/folder": green()}, passes={"a/1": PassRecord(marks=(mark, "resumed in place at client"))}),
+    ).with_step("a/_/checkout", edited)
+    after = apply(before, redo(PLAN, before, "a/1"))
+    assert after.passes["a/1"].marks == (mark,)
