@@ -6,6 +6,9 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV := .venv
 BIN := $(VENV)/bin
 HEADLESS ?=
+# Most tests wait for processes, so more of them than CPUs run at a time. WORKERS=0 runs one after the other.
+WORKERS ?= 4
+AT_ONCE := -n $(WORKERS) --dist worksteal
 
 .PHONY: help quickstart test long rehearsals docker check lint types imports runbooks coverage bench screenshots snapshots clean
 .DEFAULT_GOAL := help
@@ -43,7 +46,7 @@ quickstart: $(VENV)/.quickstart
 	@$(BIN)/omnitui $(if $(HEADLESS),run quickstart --headless --yes,open quickstart)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not long and not rehearsal and not docker"
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not long and not rehearsal and not docker"
 
 long: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "long and not rehearsal"
@@ -71,7 +74,7 @@ runbooks: $(VENV)/.dev
 check: lint types imports runbooks test
 
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/unit tests/screens --cov --cov-report=term:skip-covered -q
+	$(BIN)/python -m pytest $(AT_ONCE) tests/unit tests/screens --cov --cov-report=term:skip-covered -q
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+# A worker of pytest-xdist is told a terminal's size in its environment; an app on a terminal of its own has to ask that.
+for size in ("COLUMNS", "LINES"):
+    os.environ.pop(size, None)
+
 
 @pytest.fixture(autouse=True)
 def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
