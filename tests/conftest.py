@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-# A worker of pytest-xdist is told a terminal's size in its environment; an app on a terminal of its own has to ask that.
+# A worker of pytest-xdist is told a terminal's size; an app on a terminal of its own has to ask that one.
 for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)
 

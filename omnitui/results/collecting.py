@@ -42,10 +42,12 @@ class Collected(Struct, frozen=True):
         """What a collect step prints."""
         said = [f"{name} {number(value)}" for name, value in self.metrics.items()]
         for name, check in self.audio.items():
-            said.append(f"audio.{name} {check.files} files, {', '.join(map(str, check.rates))} Hz")
+            rates = f", {', '.join(map(str, check.rates))} Hz" if check.rates else ""
+            said.append(f"audio.{name} {check.files} files{rates}")
         said += [f"coverage.{one.id} {told(one)}" for one in self.coverage.workloads]
         said += [f"wrong: {reason}" for reason in self.reasons]
-        return [*said, f"coverage.complete {self.complete}: {judge_coverage(self.coverage).reason}"]
+        why = f"{len(self.reasons)} wrong, told above" if self.reasons else judge_coverage(self.coverage).reason
+        return [*said, f"coverage.complete {self.complete}: {why}"]
 
 
 def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_before: float = 0.0) -> Collected:

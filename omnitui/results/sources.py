@@ -85,7 +85,9 @@ def imports() -> list[Path]:
 
 
 def find(name: str | None) -> Source:
-    """The run or import with this id, or a unique beginning of it. Raises `UsageError`."""
+    """The run or import with this id, or a unique beginning of it; else the newest. Raises `UsageError`."""
+    if name is None and not store.runs() and (known := imports()):
+        return of_import(known[0])
     taken_in = [one for one in imports() if name and one.name.startswith(name)]
     exact = [one for one in taken_in if one.name == name]
     runs = [run for run in store.runs() if name and run.name.startswith(name)]

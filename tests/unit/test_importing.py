@@ -103,6 +103,7 @@ def test_what_was_taken_in_is_marked_and_kept(book: Path) -> None:
     source = of_import(group.passes[0].folder.parents[2])
     assert "Taken in" in report.as_table(source, "table")
     assert find(source.name[:8]).name == source.name
+    assert find(None).name == source.name
 
 
 def test_it_is_never_compared_in_silence(book: Path) -> None:
