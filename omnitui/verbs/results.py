@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from omnitui.errors import UsageError
 from omnitui.headless import say
+from omnitui.verbs.options import Json, pairs
 
 app = typer.Typer()
 Side = Annotated[
@@ -39,7 +39,6 @@ class ReportFormat(StrEnum):
 
 
 Form = Annotated[ReportFormat, typer.Option("--format", help="table, json, csv, md or html.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("results")
@@ -61,17 +60,17 @@ def collect_verb(
     runbook: Annotated[str, typer.Argument(help="The runbook by which they were measured.")],
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Output folders, one for each pass.")],
     series: Annotated[str, typer.Option(help="Their series; else the name of the folder above each.")] = "",
-    given: Annotated[list[str], typer.Option("--set", metavar="K=V", help="A variable they had.")] = [],  # noqa: B006
+    given: Annotated[list[str], typer.Option("--set", metavar="K=V", help="A variable they had.")] = [],
     facts: Annotated[
         list[str], typer.Option("--fact", metavar="KEY=V", help="What you know of them, such as gpu.names=...")
-    ] = [],  # noqa: B006
+    ] = [],
     ci: Annotated[bool, typer.Option("--ci", help="They come from CI: never beside scored passes.")] = False,
 ) -> int:
     """Take in results that were measured by hand: what is not known of them stays unknown."""
     from omnitui import comparing  # noqa: PLC0415
     from omnitui.results.importing import Asked  # noqa: PLC0415
 
-    asked = Asked(series=series, variables=_pairs(given, "--set"), facts=_pairs(facts, "--fact"), ci=ci)
+    asked = Asked(series=series, variables=pairs(given), facts=pairs(facts, "--fact"), ci=ci)
     return 0 if comparing.collect(runbook, folders, asked, say) else 1
 
 
@@ -80,7 +79,7 @@ def compare_verb(
     a: Side,
     b: Annotated[str | None, typer.Argument(help="The same for B; left out: the two series of A.")] = None,
     form: Form = ReportFormat.table,
-    despite: Despite = [],  # noqa: B006
+    despite: Despite = [],
     accept: Rules = None,
     floor: FloorOf = None,
     as_json: Json = False,
@@ -115,7 +114,7 @@ def passes_verb(
     """List passes of all runs and imports, from the catalog."""
     from omnitui import comparing  # noqa: PLC0415
 
-    where = _pairs(selectors or [], "")
+    where = pairs(selectors or [], "")
     comparing.tell_passes(where, sort, limit, say, ascending=ascending, as_json=as_json)
 
 
@@ -124,7 +123,7 @@ def export_verb(
     a: Side,
     b: Annotated[str | None, typer.Argument(help="A second group: a comparison is exported.")] = None,
     form: Form = ReportFormat.html,
-    despite: Despite = [],  # noqa: B006
+    despite: Despite = [],
     accept: Rules = None,
     floor: FloorOf = None,
     output: Output = None,
@@ -138,13 +137,3 @@ def export_verb(
         else comparing.told(comparing.compared(a, b, despite, accept, floor), form.value)
     )
     comparing.put(told, output, say)
-
-
-def _pairs(given: list[str], option: str) -> dict[str, str]:
-    values = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise UsageError(f"{f'{option} ' if option else ''}{pair}: write NAME=VALUE")
-        values[name] = value
-    return values
