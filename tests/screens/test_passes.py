@@ -15,6 +15,7 @@ from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.table import Table
 from tests.result_stores import fill, known, put, result, take_in
 from tests.screens.test_pictures import LOOKS, named
+from textual.events import Key
 from textual.pilot import Pilot
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
@@ -112,6 +113,16 @@ async def test_a_text_is_found_anywhere_and_escape_shows_all_again(passes: None,
         assert "escape shows all" in shown(app)
         await pilot.press("escape", "escape")
         await until(lambda: screen.query_one(Table).total == 19)
+
+
+async def test_a_text_typed_ahead_is_no_key_of_the_screen(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test():
+        screen = await opened(app, until, 19)
+        for key, character in (("slash", "/"), *((letter, letter) for letter in "mallory"), ("slash", "/")):
+            app.post_message(Key(key, character))
+        await until(lambda: screen.view.text == "mallory/" and screen.query_one(Table).total == 0)
+        assert app.screen is screen
 
 
 async def test_one_runbook_has_its_metrics_as_columns_and_they_sort(passes: None, until: Until) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from textual.binding import Binding
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import Input
 
 from omnitui.errors import OmniError, StoreError
 from omnitui.ui.messages import WorkDone, WorkFailed
@@ -16,8 +18,17 @@ CLIPBOARD_BYTES = 64 * 1024
 FORMATS = ("md", "csv", "json", "html")
 
 
+def filter_key(tooltip: str) -> Binding:
+    """The key of a screen's filter. It has priority: what is typed ahead of its line is for that, not for the screen."""
+    return Binding("slash", "filter", "filter", key_display="/", priority=True, tooltip=tooltip)
+
+
 class Browsing(Screen[None]):
     """Reads in threads, each of which ends in one message."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Within a filter's text its key is a letter like the others."""
+        return not (action == "filter" and isinstance(self.focused, Input))
 
     def in_thread(self, work: Callable[[], Message], group: str = "read", *, exclusive: bool = False) -> None:
         """Do something that takes time."""

@@ -45,7 +45,7 @@ class MarkKeys(Browsing):
             return True if self.is_mounted and self.selected is not None else None
         if action == "compare":
             return True if self.marked.a and self.marked.b else None
-        return True
+        return super().check_action(action, parameters)
 
     def action_mark(self, side: str) -> None:
         """Put the pass under the cursor on a side."""

@@ -21,6 +21,7 @@ from omnitui.ui.browsing.pass_rows import about, columns, group_row, pass_row
 from omnitui.ui.browsing.reading import Passes, stamp
 from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
 from omnitui.ui.messages import PassChosen, WorkFailed
+from omnitui.ui.screens.browsing import filter_key
 from omnitui.ui.screens.mark_keys import MarkKeys
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
@@ -36,7 +37,7 @@ class PassesScreen(MarkKeys):
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/", tooltip="Show the passes that have a text anywhere"),
+        filter_key("Show the passes that have a text anywhere"),
         Binding("less_than_sign", "sort_by(-1)", "sort back", show=False, tooltip="Sort by the column before"),
         Binding("greater_than_sign", "sort_by(1)", "sort", key_display="< >", tooltip="Sort by the next column"),
         Binding("o", "order", "order", tooltip="The other way round"),
@@ -257,7 +258,7 @@ class PassesScreen(MarkKeys):
         prompt = self.query_one(Input)
         prompt.display = True
         prompt.value = self.view.text
-        prompt.focus()
+        self.set_focus(prompt)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -27,7 +27,7 @@ from omnitui.ui.browsing.sample_rows import (
     sample_row,
     sound_rows,
 )
-from omnitui.ui.screens.browsing import Browsing
+from omnitui.ui.screens.browsing import Browsing, filter_key
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.readings import Readings
@@ -45,7 +45,7 @@ class SamplesScreen(Browsing):
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/", tooltip="Show the samples that have a text"),
+        filter_key("Show the samples that have a text"),
         Binding("greater_than_sign", "sort_by", "sort", key_display=">", tooltip="Sort by the next column"),
         Binding("o", "order", "order", tooltip="The other way round"),
         Binding("w", "next_set", "workload", tooltip="The samples of the next workload"),
@@ -208,7 +208,7 @@ class SamplesScreen(Browsing):
         prompt = self.query_one(Input)
         prompt.display = True
         prompt.value = self.order.text
-        prompt.focus()
+        self.set_focus(prompt)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
