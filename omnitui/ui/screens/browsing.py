@@ -19,7 +19,7 @@ FORMATS = ("md", "csv", "json", "html")
 
 
 def filter_key(tooltip: str) -> Binding:
-    """The key of a screen's filter. It has priority: what is typed ahead of its line is for that, not for the screen."""
+    """The key of a screen's filter. It has priority: what is typed ahead is for the filter, not for the screen."""
     return Binding("slash", "filter", "filter", key_display="/", priority=True, tooltip=tooltip)
 
 
