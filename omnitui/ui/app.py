@@ -46,7 +46,7 @@ class OmniApp(App[int]):
     """Home at the bottom; New run, Assets and Run screens above it."""
 
     TITLE = "OmniTUI"
-    CSS_PATH = ["app.tcss", "widgets/row_list.tcss", "screens/home.tcss"]  # noqa: RUF012
+    CSS_PATH = ["app.tcss", "widgets/cursor_rows.tcss", "screens/home.tcss"]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "toggle_theme", "theme", tooltip="Change between the dark and the light theme"),

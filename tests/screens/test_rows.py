@@ -2,10 +2,12 @@ import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import pytest
 from omnitui.ui.widgets.flow import Chip, Flow
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from textual.app import App, ComposeResult
+from textual.geometry import Region
 from textual.pilot import Pilot
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
@@ -24,7 +26,7 @@ class Rows(App[None]):
         yield Flow()
         yield RowList()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
         self.chosen.append(message.key)
 
     def on_flow_clicked(self, message: Flow.Clicked) -> None:
@@ -65,6 +67,15 @@ async def test_the_cursor_stays_on_its_row_when_others_come(until: Until) -> Non
         assert (rows.key, rows.cursor) == ("c", 3)
         rows.show_rows(named("a"))
         assert rows.key == "a"
+
+
+async def test_rows_that_the_cursor_comes_to_and_leaves_are_drawn_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown(named("a", "b", "c")) as (_, rows):
+        drawn: list[Region] = []
+        monkeypatch.setattr(rows, "refresh", lambda *regions: drawn.extend(regions))
+        rows.show_rows(named("b", "a", "c"))
+        assert {Region(0, 0, 40, 1), Region(0, 1, 40, 1)} <= set(drawn)
+        assert all(region.y < 2 for region in drawn)
 
 
 async def test_the_cursor_passes_over_rows_that_cannot_be_chosen() -> None:

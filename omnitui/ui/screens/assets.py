@@ -179,11 +179,11 @@ class AssetsScreen(Screen[None]):
             self.query_one("#about-text", Static).update(text)
         self.refresh_bindings()
 
-    def on_row_list_highlighted(self) -> None:
+    def on_cursor_rows_highlighted(self) -> None:
         """Show the details of that asset."""
         self._show_about()
 
-    def on_row_list_chosen(self) -> None:
+    def on_cursor_rows_chosen(self) -> None:
         """Go to the details."""
         self.query_one("#about").focus()
 

@@ -220,7 +220,7 @@ class PassesScreen(MarkKeys):
         place = self._lines.at(min(self.query_one(Table).cursor, self._lines.total - 1))
         return self.found.pass_at(place) if isinstance(place, int) else None
 
-    def on_table_highlighted(self) -> None:
+    def on_cursor_rows_highlighted(self) -> None:
         """Tell of the pass under the cursor."""
         self._show_about()
 

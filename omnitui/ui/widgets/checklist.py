@@ -79,7 +79,6 @@ class Checklist(RowList):
     def on_resize(self) -> None:
         """Open more chapters, or fewer."""
         self._again()
-        super().on_resize()
 
     def _tell(self, *, by_user: bool) -> None:
         # A chapter's line stands for its first step.
@@ -89,13 +88,13 @@ class Checklist(RowList):
             self._told = step_id
             self.post_message(self.StepShown(step_id, by_user=by_user))
 
-    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+    def on_cursor_rows_highlighted(self, message: RowList.Highlighted) -> None:
         """The user moved: the current step is not followed any more."""
         message.stop()
         self.following = False
         self._tell(by_user=True)
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
         """Open a step, or fold a chapter."""
         message.stop()
         if any(group.key == message.key for group in self._groups):

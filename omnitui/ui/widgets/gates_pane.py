@@ -36,9 +36,8 @@ class GatesPane(RowList):
     def on_resize(self) -> None:
         """Wrap anew."""
         self._again()
-        super().on_resize()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
         """Open or close the gate that the cursor is on, or in."""
         message.stop()
         for gate in (gate for chapter in self._chapters for gate in chapter.gates):
@@ -48,6 +47,6 @@ class GatesPane(RowList):
                 self.move_to(gate.key)
                 return
 
-    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+    def on_cursor_rows_highlighted(self, message: RowList.Highlighted) -> None:
         """The cursor is the pane's own affair."""
         message.stop()

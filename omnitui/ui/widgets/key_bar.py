@@ -26,7 +26,6 @@ class KeyBar(Flow):
     def on_resize(self) -> None:
         """Say more, or less."""
         self.read_keys()
-        super().on_resize()
 
     def read_keys(self) -> None:
         """Show the keys that do something now; the help tells the others too."""

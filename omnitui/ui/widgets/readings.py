@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -37,17 +37,8 @@ class Readings(ScrollView, Toned, can_focus=True):
             self.virtual_size = Size(0, len(self._rows))
             self.refresh()
             return
-        if regions := list(self._changed(before)):
+        if regions := list(self.changed_regions(before, self._rows)):
             self.refresh(*regions)
-
-    def _changed(self, before: tuple[Row, ...]) -> list[Region]:
-        width, top = self.scrollable_content_region.width, self.scroll_offset.y
-        regions = []
-        for y, (old, new) in enumerate(zip(before, self._rows, strict=True)):
-            if old != new and top <= y < top + self.size.height:
-                first, count = self.changed_cells(old, new, width)
-                regions += [Region(first, y - top, count, 1)] * bool(count)
-        return regions
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget."""

@@ -1,5 +1,6 @@
 """Lines made of cells: how they are cut, padded and coloured. Every text is cleaned here; no markup is read."""
 
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -67,9 +68,15 @@ class Toned(Widget):
         space = Segment(" " * (room + _GAP * bool(right)), base)
         return Strip([*shown, space, *right]).crop_extend(0, width, base)
 
-    def changed_cells(self, old: Row, new: Row, width: int) -> tuple[int, int]:
-        """The first cell in which two rows differ, and how many cells from there on may."""
-        return changed_span(*(self.strip(row, width, self.rich_style) for row in (old, new)))
+    def changed_regions(self, before: Sequence[Row], after: Sequence[Row]) -> list[Region]:
+        """The cells on the screen in which two lists of as many rows differ, one row below the other."""
+        width, top = self.scrollable_content_region.width, self.scroll_offset.y
+        regions = []
+        for y, (old, new) in enumerate(zip(before, after, strict=True), -top):
+            if old != new and 0 <= y < self.size.height:
+                first, count = changed_span(*(self.strip(row, width, self.rich_style) for row in (old, new)))
+                regions += [Region(first, y, count, 1)] * bool(count)
+        return regions
 
 
 def _cells(segments: list[Segment]) -> int:
@@ -99,10 +106,8 @@ class RowLine(Toned):
         """Show another row; the same one is not drawn again."""
         if row != self._row:
             before, self._row = self._row, row
-            # Without a size it has not been drawn yet.
-            if self.size:
-                first, count = self.changed_cells(before, row, self.size.width)
-                self.refresh(Region(first, 0, count, 1))
+            if regions := self.changed_regions((before,), (row,)):
+                self.refresh(*regions)
 
     def render_line(self, y: int) -> Strip:
         """Draw the line."""

@@ -87,7 +87,7 @@ class StepPane(Vertical):
             self.query_one(f"#{name}").display = name == part and not (name == "output" and self._nothing)
         self.query_one("#nothing").display = part == "output" and bool(self._nothing)
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
         """Show the output of that attempt."""
         message.stop()
         self._attempt = int(message.key)
