@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from omnitui.runbook.schema import ContainerUp
+from omnitui.runbook.gates import ContainerUp
 from omnitui.samples import cpus_of
 
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from omnitui.assets import AssetsReading, Cached, Unread, said
 from omnitui.containers import ContainerReading, differences
-from omnitui.runbook.schema import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree, Server
+from omnitui.runbook.gates import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree
+from omnitui.runbook.schema import Server
 
 # -- verdicts --------------------------------------------------------------------------------------------------
 

@@ -16,9 +16,10 @@ from omnitui.jobs.stop import is_group_empty, stop
 from omnitui.left_remedies import remedy_job
 from omnitui.model import Crashed, Failed, RunState, Stopped
 from omnitui.plan import PlannedStep, find_step, lay_out
+from omnitui.runbook.gates import Remedy
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import Environment, Remedy, Runbook
+from omnitui.runbook.schema import Environment, Runbook
 from omnitui.store import RunFolder
 from omnitui.values import environment_at, of_scope, place_of, script
 

@@ -6,20 +6,9 @@ from collections.abc import Mapping
 
 from omnitui.plan import PlannedStep, lay_out
 from omnitui.runbook.check import environment_of
+from omnitui.runbook.gates import Gate, Output, PortFree
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import (
-    Collect,
-    Command,
-    Confirm,
-    Gate,
-    Output,
-    PortFree,
-    Runbook,
-    Schedule,
-    Serve,
-    Stop,
-    Summarize,
-)
+from omnitui.runbook.schema import Collect, Command, Confirm, Runbook, Schedule, Serve, Stop, Summarize
 from omnitui.runbook.variables import BUILT_IN, expand, names_in
 
 

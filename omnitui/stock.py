@@ -14,8 +14,9 @@ from omnitui.places.inspecting import on_host
 from omnitui.probes import assets, rows
 from omnitui.probes.rows import RowsReading
 from omnitui.runbook import load
+from omnitui.runbook.gates import ContainerUp
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import ContainerUp, Runbook
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, names_in, refusal, resolved
 from omnitui.values import spec_of
 

@@ -9,7 +9,8 @@ from omnitui.containers import ContainerReading
 from omnitui.errors import UsageError
 from omnitui.model import RUN_WIDE, RunState
 from omnitui.places.inspecting import on_host
-from omnitui.runbook.schema import ContainerUp, PlaceSpec, Runbook
+from omnitui.runbook.gates import ContainerUp
+from omnitui.runbook.schema import PlaceSpec, Runbook
 from omnitui.runbook.variables import expand
 from omnitui.samples import cpus_of
 from omnitui.sampling import Watched

@@ -16,7 +16,8 @@ from omnitui.jobs.job import Job, look_of, read_handed, start
 from omnitui.jobs.output import Scanner, tail, words_of
 from omnitui.model import Asking, Crashed
 from omnitui.plan import PlannedStep, servers_at
-from omnitui.runbook.schema import Collect, Command, Confirm, Coverage, Gate, Output, Step
+from omnitui.runbook.gates import Coverage, Gate, Output
+from omnitui.runbook.schema import Collect, Command, Confirm, Step
 from omnitui.runbook.variables import expand
 from omnitui.values import command_of, environment_at, script
 

@@ -32,7 +32,7 @@ from omnitui.gates import (
 from omnitui.model import marker
 from omnitui.plan import PlannedStep
 from omnitui.probes import assets, gpu, listeners
-from omnitui.runbook.schema import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree
+from omnitui.runbook.gates import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.variables import expand
 from omnitui.values import place_of, port_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from omnitui.gates import OutputReading
 from omnitui.logs import blanked, leaks_of
-from omnitui.runbook.schema import Output
+from omnitui.runbook.gates import Output
 from omnitui.sanitise import plain
 
 _CHUNK = 1 << 20

@@ -19,8 +19,9 @@ from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.furnish import furnish
 from omnitui.rehearsal.sandbox import Sandbox
 from omnitui.rehearsal.stand_ins import docker, lingering, minicpmo_inputs, stage
+from omnitui.runbook.gates import ContainerUp
 from omnitui.runbook.narrow import of_run
-from omnitui.runbook.schema import Command, ContainerUp, Runbook
+from omnitui.runbook.schema import Command, Runbook
 from omnitui.runbook.variables import BUILT_IN, expand, resolved
 from omnitui.store import RunFolder
 from omnitui.values import port_of, spec_of

@@ -8,7 +8,8 @@ from typing import Any
 from omnitui.gates import CoverageReading, WorkloadReading
 from omnitui.results.audio import AudioCheck, check_audio
 from omnitui.results.files import ResultError, read_json, search
-from omnitui.runbook.schema import Runbook, Workload
+from omnitui.runbook.measured import Workload
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 
 _SHOWN = 5

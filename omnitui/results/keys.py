@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from omnitui.runbook.schema import Role, Runbook
+from omnitui.runbook.part import Role
+from omnitui.runbook.schema import Runbook
 
 UNKNOWN = None
 """The value of a key that nobody can tell: it equals nothing, not even another unknown one."""

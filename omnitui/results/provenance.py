@@ -16,7 +16,8 @@ from omnitui.model import RUN_WIDE, RunState
 from omnitui.places.local import boot_id
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.load import files_of
-from omnitui.runbook.schema import Known, Runbook
+from omnitui.runbook.measured import Known
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 from omnitui.samples import Gpu, Line, Sample
 

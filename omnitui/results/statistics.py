@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from omnitui.results.passes import AUDIO, PassResult
-from omnitui.runbook.schema import Metric
+from omnitui.runbook.measured import Metric
 
 Told = tuple[str, str, str]
 """A metric's id, unit and direction."""

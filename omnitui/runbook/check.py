@@ -8,17 +8,8 @@ from pathlib import Path
 from omnitui.errors import RunbookError
 from omnitui.runbook.check_steps import Problem, compiles, known, phase_problems, seconds
 from omnitui.runbook.load import FILE, load
-from omnitui.runbook.schema import (
-    ENTRY,
-    Environment,
-    Part,
-    Runbook,
-    Schedule,
-    Serve,
-    Step,
-    Stop,
-    When,
-)
+from omnitui.runbook.part import Part, When
+from omnitui.runbook.schema import ENTRY, Environment, Runbook, Schedule, Serve, Step, Stop
 from omnitui.runbook.shell import script_problems
 from omnitui.runbook.variables import BUILT_IN, names_in, refusal, secret_names
 

@@ -6,23 +6,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
+from omnitui.runbook.gates import AssetsCached, ContainerUp, Coverage, Gate, Output, Remedy
+from omnitui.runbook.part import Part
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import (
-    AssetsCached,
-    Command,
-    Confirm,
-    ContainerUp,
-    Coverage,
-    Gate,
-    Output,
-    Part,
-    Phase,
-    Remedy,
-    Runbook,
-    Serve,
-    Step,
-    Stop,
-)
+from omnitui.runbook.schema import Command, Confirm, Phase, Runbook, Serve, Step, Stop
 from omnitui.runbook.shell import script_problems
 
 _SCRIPT = re.compile(r"\$\{?RUNBOOK\}?/([\w./-]+)")

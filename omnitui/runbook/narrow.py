@@ -6,8 +6,10 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from omnitui.runbook.gates import Gate
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Gate, Resources, Runbook, Server, Step, When
+from omnitui.runbook.part import When
+from omnitui.runbook.schema import Resources, Runbook, Server, Step
 from omnitui.runbook.variables import holds
 
 

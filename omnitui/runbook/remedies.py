@@ -1,6 +1,7 @@
 """What the page says to do when a step is red. Pure."""
 
-from omnitui.runbook.schema import Remedy, Runbook, Serve, Step
+from omnitui.runbook.gates import Remedy
+from omnitui.runbook.schema import Runbook, Serve, Step
 
 
 def remedies_of(runbook: Runbook, step: Step) -> tuple[Remedy, ...]:

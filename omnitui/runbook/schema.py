@@ -1,4 +1,4 @@
-"""The types of a runbook. Every field that a runbook may write stands here; unknown ones are refused.
+"""The types of a runbook. Every table that a runbook may have is named in `TABLES`; unknown fields are refused.
 
 Strings may name variables as `${NAME}`, except in scripts (`run`, `prelude`), where bash expands them: a script
 runs byte for byte as it was written.
@@ -8,22 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from omnitui.runbook.gates import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree, Remedy
+from omnitui.runbook.measured import Check, Known, Metric, Reference, Samples, Workload
+from omnitui.runbook.part import Part, Role, When
 
 ENTRY = re.compile(r"[A-Za-z0-9-][A-Za-z0-9.-]*/[A-Za-z0-9-][A-Za-z0-9.-]*")
 """One pass of a schedule, as `series/pass`."""
-
-
-class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of every table of a runbook."""
-
-
-When: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Holds when each named variable (a list separated by commas) has one of the given values. Empty holds always."""
-
-
-Role: TypeAlias = Literal["equal", "subject", "told"]
-"""What a value is to a comparison: it must be equal, it is what is compared, or it is told when it differs."""
 
 
 class Variable(Part, kw_only=True, frozen=True):
@@ -76,88 +66,6 @@ class Deviation(Part, frozen=True, kw_only=True):
     page: str
     does: str
     why: str
-
-
-class Remedy(Part, frozen=True, kw_only=True):
-    """What the page says to do when a gate is red."""
-
-    say: str
-    when: When = {}
-    run: str = ""
-    """A command that the operator may have run, in the step's place and environment."""
-    place: Literal["", "host"] = ""
-    """`host`: the command runs there, with nothing added; what hangs may be the step's own container."""
-
-
-class Output(Part, tag="output", tag_field="gate", kw_only=True, frozen=True):
-    """The output has `word` as a line of its own, or matches `pattern`, and the exit status fits."""
-
-    name: str = ""
-    """What a gate that waits for a pattern is called."""
-    word: str = ""
-    pattern: str = ""
-    equals: tuple[str, ...] = ()
-    """What the groups of `pattern` must have captured, in order."""
-    refuse: tuple[str, ...] = ()
-    """Words that make the gate red at once."""
-    exit: tuple[int, ...] = (0,)
-    remedies: tuple[Remedy, ...] = ()
-
-
-class PortFree(Part, tag="port_free", tag_field="gate", kw_only=True, frozen=True):
-    """Nobody listens on the port, in IPv4 or IPv6."""
-
-    port: str
-    word: str = "PORT_FREE"
-    timeout_s: float = 30.0
-    remedies: tuple[Remedy, ...] = ()
-
-
-class GpuFree(Part, tag="gpu_free", tag_field="gate", kw_only=True, frozen=True):
-    """Memory used on each GPU of the run is below the limit and no process of ours is left."""
-
-    gpus: str = "${GPUS}"
-    """Indices or UUIDs, separated by commas; empty when the run uses none."""
-    limit_mib: int = 1024
-    needs_gpu: bool = False
-    """Red, not moot, where the machine has no NVIDIA GPU."""
-    word: str = "GPU_FREE"
-    timeout_s: float = 600.0
-    remedies: tuple[Remedy, ...] = ()
-
-
-class Coverage(Part, tag="coverage", tag_field="gate", kw_only=True, frozen=True):
-    """Every workload of the pass is complete, as read from its files."""
-
-    word: str = "RUN_COMPLETE"
-    remedies: tuple[Remedy, ...] = ()
-
-
-class ContainerUp(Part, tag="container", tag_field="gate", kw_only=True, frozen=True):
-    """The container of a docker place runs, and is the one that the page describes."""
-
-    place: str
-    image: str = ""
-    """`name@sha256:...`; empty when any will do."""
-    gpus: str = ""
-    """Indices or UUIDs, separated by commas, as the container was given them."""
-    cpuset: str = ""
-    mounts: Mapping[str, str] = {}
-    """Folder in the container, and the host's folder that it must show."""
-    word: str = "CONTAINER_UP"
-    remedies: tuple[Remedy, ...] = ()
-
-
-class AssetsCached(Part, tag="assets", tag_field="gate", kw_only=True, frozen=True):
-    """The models and data sets are in the page's cache, whole, at their revisions."""
-
-    assets: tuple[str, ...] = ()
-    """Their ids; empty means all."""
-    word: str = "ASSETS_CACHED"
-    remedies: tuple[Remedy, ...] = ()
-
-
-Gate: TypeAlias = Output | PortFree | GpuFree | Coverage | ContainerUp | AssetsCached
 
 
 class Satisfied(Part, frozen=True, kw_only=True):
@@ -285,82 +193,6 @@ class Schedule(Part, frozen=True, kw_only=True):
     """Values that a series has for itself, over those of the run."""
 
 
-class Check(Part, frozen=True, kw_only=True):
-    """A field of a result file that must have a value."""
-
-    file: str = ""
-    """Another file of the same workload, below the output folder; its own when empty."""
-    path: str
-    equals: str
-
-
-class Workload(Part, kw_only=True, frozen=True):
-    """What a pass must have produced. `file` is below the pass's output folder; `rows` and `count` are JMESPaths.
-
-    A file that lists its samples has `rows`; one that only tells their number has `count`.
-    """
-
-    id: str
-    title: str
-    when: When = {}
-    file: str
-    rows: str = ""
-    key: str = "id"
-    count: str = ""
-    expect: str
-    checks: tuple[Check, ...] = ()
-    failed: str = ""
-    """A JMESPath of the ids of the samples that failed, or of their number."""
-    skipped: str = ""
-    """The same of those without a score."""
-    audio: str = ""
-    """A glob below the output folder: one sound, non-empty WAV for each row."""
-
-
-class Metric(Part, kw_only=True, frozen=True):
-    """One number of a pass: a JMESPath into a result file."""
-
-    id: str
-    when: When = {}
-    file: str
-    path: str
-    unit: str = ""
-    direction: Literal["higher", "lower", "none"] = "none"
-    primary: bool = False
-    """One of the few that a verdict is given on; the others describe."""
-    guards: tuple[str, ...] = ()
-    """Metrics to read beside it: what else may have moved it."""
-    help: str = ""
-
-
-class Samples(Part, kw_only=True, frozen=True):
-    """One number of each sample, for comparisons sample by sample. `rows` and `value` are JMESPaths."""
-
-    id: str
-    when: When = {}
-    file: str
-    rows: str
-    key: str = "id"
-    value: str
-    unit: str = ""
-    direction: Literal["higher", "lower", "none"] = "none"
-
-
-class Known(Part, kw_only=True, frozen=True):
-    """Something that a pass's output, or a value, tells of how it was measured."""
-
-    id: str
-    when: When = {}
-    file: str = ""
-    """A file below the output folder; its whole text, or with `path` the JMESPath into it."""
-    path: str = ""
-    value: str = ""
-    """Instead of a file: a string that may name variables."""
-    from_step: str = ""
-    """Instead of a file: the name of what a step has handed on."""
-    compare: Role = "equal"
-
-
 class Asset(Part, frozen=True, kw_only=True):
     """A model or a data set of the Hugging Face hub that the page needs."""
 
@@ -382,15 +214,6 @@ class Cache(Part, frozen=True, kw_only=True):
     place: str = "host"
     hub: str = ""
     """The hub's cache folder, such as `/root/.cache/huggingface/hub`."""
-
-
-class Reference(Part, frozen=True, kw_only=True):
-    """A published result, and the setup that it came from. Never mixed with what a run measured."""
-
-    workload: str
-    source: str
-    setup: str
-    results: str
 
 
 class MoreResources(Part, frozen=True, kw_only=True):

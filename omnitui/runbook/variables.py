@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from omnitui.errors import UsageError
-from omnitui.runbook.schema import Runbook, When
+from omnitui.runbook.part import When
+from omnitui.runbook.schema import Runbook
 
 NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 BUILT_IN = frozenset({"RUN_DIR", "RUNBOOK", "SERIES", "PASS", "OUT", "OMNITUI_PYTHON"})

@@ -10,7 +10,8 @@ from omnitui.gates import word_of
 from omnitui.live import Shown
 from omnitui.model import RUN_WIDE, Asking, Crashed, Failed, Passed, Running, Skipped, Status, Stopped, Waiting
 from omnitui.plan import PlannedStep, is_done
-from omnitui.runbook.schema import Collect, Output, Runbook, Serve, Step
+from omnitui.runbook.gates import Output
+from omnitui.runbook.schema import Collect, Runbook, Serve, Step
 from omnitui.snapshot import Snapshot
 from omnitui.ui.signs import GATES, OUTCOMES, Sign, ago, clock_span, epoch, span
 from omnitui.ui.statuses import of_status

@@ -6,8 +6,9 @@ from textual.content import Content
 
 from omnitui.plan import PlannedStep
 from omnitui.rendering import told
+from omnitui.runbook.gates import Remedy
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import Deviation, Remedy, Runbook, Serve, Step
+from omnitui.runbook.schema import Deviation, Runbook, Serve, Step
 from omnitui.sanitise import plain
 
 _NARROWEST = 20

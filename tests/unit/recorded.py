@@ -10,8 +10,9 @@ import soundfile as sf
 from msgspec.structs import replace
 from omnitui.results.collecting import Collected, read_output
 from omnitui.runbook.load import load
+from omnitui.runbook.measured import Check, Workload
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import Check, Runbook, Workload
+from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import chosen, resolved
 
 DATA = Path(__file__).parents[1] / "data" / "results"

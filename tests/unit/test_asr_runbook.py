@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from omnitui.errors import UsageError
 from omnitui.plan import schedule_of
+from omnitui.runbook.gates import Output
 from omnitui.runbook.load import load
 from omnitui.runbook.narrow import narrow
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import Command, Output, Runbook
+from omnitui.runbook.schema import Command, Runbook
 from omnitui.supervise import refuse_series
 
 FOLDER = Path(__file__).parents[2] / "runbooks" / "asr"

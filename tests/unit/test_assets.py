@@ -23,7 +23,8 @@ from omnitui.assets import (
 from omnitui.errors import UsageError
 from omnitui.gates import Green, Moot, Red, Unknown, judge
 from omnitui.probes.assets import hub_of, look, reading
-from omnitui.runbook.schema import Asset, AssetsCached, Cache
+from omnitui.runbook.gates import AssetsCached
+from omnitui.runbook.schema import Asset, Cache
 from tests.hub_caches import DATA, MODEL, OTHER, SHA, blob_id, cache, repo_of
 from tests.unit.builders import runbook
 

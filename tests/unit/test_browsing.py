@@ -13,7 +13,8 @@ from omnitui.results.alignment import align
 from omnitui.results.catalog import Row
 from omnitui.results.samples import Sample, sample_sets
 from omnitui.results.waveform import waveform
-from omnitui.runbook.schema import Runbook, Samples, Workload
+from omnitui.runbook.measured import Samples, Workload
+from omnitui.runbook.schema import Runbook
 from omnitui.ui.browsing.columns import Column, at, fit, fitting
 from omnitui.ui.browsing.dots import dots, scale
 from omnitui.ui.browsing.pass_rows import Marked

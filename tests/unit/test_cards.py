@@ -14,7 +14,7 @@ from omnitui.probes.cards import Cards
 from omnitui.probes.gpu import memory_of, of_run
 from omnitui.probes.nvml import number, reasons
 from omnitui.probes.smi import _COLUMNS, Smi, figure, parsed, with_processes
-from omnitui.runbook.schema import GpuFree
+from omnitui.runbook.gates import GpuFree
 from omnitui.samples import Gpu, GpuLook
 
 DATA = Path(__file__).parents[1] / "data" / "gpu"

@@ -3,7 +3,7 @@ from msgspec.structs import replace
 from omnitui.containers import ContainerReading
 from omnitui.gates import Green, Moot, Red, Unknown, Verdict, judge
 from omnitui.places.inspecting import FIELDS, on_host, reading_of
-from omnitui.runbook.schema import ContainerUp
+from omnitui.runbook.gates import ContainerUp
 
 IMAGE = "hongccc/sglang-omni@sha256:ebe4"
 GATE = ContainerUp(place="bench", image=IMAGE, gpus="0,1", cpuset="2-4,8", mounts={"/results": "/data/results"})

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from omnitui.gates import CoverageReading, Green, Red, WorkloadReading, judge_coverage
 from omnitui.results.coverage import read_coverage
 from omnitui.results.files import ResultError, read_json, search
-from omnitui.runbook.schema import Check, Runbook, Workload
+from omnitui.runbook.measured import Check, Workload
+from omnitui.runbook.schema import Runbook
 
 WORKLOAD = Workload(
     id="seed",

@@ -28,7 +28,8 @@ from omnitui.gates import (
     word_of,
 )
 from omnitui.probes.gpu import of_run
-from omnitui.runbook.schema import Coverage, Gate, GpuFree, Output, PortFree, Server
+from omnitui.runbook.gates import Coverage, Gate, GpuFree, Output, PortFree
+from omnitui.runbook.schema import Server
 
 READY = Output(word="READY")
 SEEN = r"evaluated=(\d+)/(\d+)"

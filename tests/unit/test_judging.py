@@ -21,7 +21,8 @@ from omnitui.results.judging.verdicts import Judged, judge_metrics
 from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult
 from omnitui.results.provenance import definition_sha256
-from omnitui.runbook.schema import Metric, Role, Samples
+from omnitui.runbook.measured import Metric, Samples
+from omnitui.runbook.part import Role
 from tests.unit.builders import runbook
 
 # -- exact tests -----------------------------------------------------------------------------------------------

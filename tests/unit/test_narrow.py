@@ -2,20 +2,11 @@
 
 import pytest
 from omnitui.errors import UsageError
+from omnitui.runbook.gates import Output, Remedy
+from omnitui.runbook.measured import Metric, Workload
 from omnitui.runbook.narrow import narrow
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import (
-    Command,
-    Metric,
-    Output,
-    Phase,
-    Remedy,
-    Runbook,
-    Serve,
-    Server,
-    Variable,
-    Workload,
-)
+from omnitui.runbook.schema import Command, Phase, Runbook, Serve, Server, Variable
 from omnitui.runbook.variables import asked_for, chosen, holds
 
 BOOK = Runbook(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omnitui.gates import OutputReading
 from omnitui.jobs.output import Scanner, tail, words_of
-from omnitui.runbook.schema import Output, PortFree
+from omnitui.runbook.gates import Output, PortFree
 
 WORDS = ("READY", "GPU_FREE", "coverage complete: True", "完成")
 RATE = r"rate (\S+) of (\S+)"

@@ -22,9 +22,10 @@ from typing import Any, TypeAlias
 import pytest
 from omnitui.plan import lay_out, schedule_of
 from omnitui.runbook.check import problems
+from omnitui.runbook.gates import GpuFree
 from omnitui.runbook.load import load
 from omnitui.runbook.narrow import narrow
-from omnitui.runbook.schema import GpuFree, Runbook, Stop
+from omnitui.runbook.schema import Runbook, Stop
 from omnitui.runbook.variables import expand, resolved
 
 ROOT = Path(__file__).parents[2]

@@ -6,17 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omnitui.plan import lay_out
 from omnitui.rendering import as_markdown, as_shell, told
+from omnitui.runbook.gates import Coverage, GpuFree, Output, PortFree
 from omnitui.runbook.load import load
 from omnitui.runbook.schema import (
     Command,
     Confirm,
-    Coverage,
     Environment,
-    GpuFree,
-    Output,
     Passes,
     Phase,
-    PortFree,
     Runbook,
     Schedule,
     Serve,

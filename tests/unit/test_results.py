@@ -16,7 +16,8 @@ from omnitui.results.passes import PassResult, read_metrics, stored
 from omnitui.results.provenance import provenance
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.table import Format, number, render
-from omnitui.runbook.schema import Metric, Runbook
+from omnitui.runbook.measured import Metric
+from omnitui.runbook.schema import Runbook
 from omnitui.store import RunFolder
 from tests.unit.builders import green, red, runbook, running, state
 

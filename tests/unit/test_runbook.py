@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omnitui.errors import RunbookError, UsageError
 from omnitui.runbook.check import environment_of, problems
+from omnitui.runbook.gates import Output
 from omnitui.runbook.load import FILE, available, digest, files_of, library, load, locate
-from omnitui.runbook.schema import Command, Environment, Output, Runbook, Variable
+from omnitui.runbook.schema import Command, Environment, Runbook, Variable
 from omnitui.runbook.variables import chosen, expand, names_in, refusal, resolved, secret_names
 
 HEAD = 'schema = 1\ntitle = "T"\nsummary = "S"\n'

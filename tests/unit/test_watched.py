@@ -5,7 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from omnitui.containers import ContainerReading
-from omnitui.runbook.schema import ContainerUp, Environment, Passes, Phase, PlaceSpec, Resources, Variable
+from omnitui.runbook.gates import ContainerUp
+from omnitui.runbook.schema import Environment, Passes, Phase, PlaceSpec, Resources, Variable
 from omnitui.store import RunFolder
 from omnitui.watched import watched_of
 from tests.unit.builders import runbook, state, step

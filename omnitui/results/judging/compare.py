@@ -13,7 +13,8 @@ from omnitui.results.judging.verdicts import Judged, judge_metrics
 from omnitui.results.keys import roles_of
 from omnitui.results.sources import Measured
 from omnitui.results.statistics import averaged
-from omnitui.runbook.schema import Runbook, Samples
+from omnitui.runbook.measured import Samples
+from omnitui.runbook.schema import Runbook
 
 
 class Side(Struct, frozen=True):

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from omnitui.errors import UsageError
 from omnitui.results.keys import UNKNOWN
-from omnitui.runbook.schema import Role
+from omnitui.runbook.part import Role
 
 Keys = Mapping[str, str | None]
 Kind = Literal["blocks", "despite", "subject", "told"]

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.results.judging.permutation import sign_p
-from omnitui.runbook.schema import Samples
+from omnitui.runbook.measured import Samples
 from omnitui.runbook.variables import expand
 
 

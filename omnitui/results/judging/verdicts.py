@@ -15,7 +15,7 @@ from omnitui.results.judging.noise import Floor
 from omnitui.results.judging.permutation import SUGGESTIVE, more_passes, rank_p, smallest_p
 from omnitui.results.passes import AUDIO, PassResult
 from omnitui.results.statistics import Row, averaged, row
-from omnitui.runbook.schema import Metric
+from omnitui.runbook.measured import Metric
 
 Word = Literal["better", "worse", "no difference shown", "cannot be compared", "described"]
 BUILT_IN = tuple(Metric(id=name, file="", path="", unit="files", help=about) for name, about in AUDIO.items())

@@ -8,7 +8,7 @@ from omnitui.results.statistics import Summary
 from omnitui.results.table import REHEARSAL, number
 from omnitui.results.telling.comparison import HEAD, cells, despites, difference_rows, reason_of, rule_rows, side
 from omnitui.results.telling.plots import strip
-from omnitui.runbook.schema import Reference
+from omnitui.runbook.measured import Reference
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }

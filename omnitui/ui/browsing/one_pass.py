@@ -13,7 +13,9 @@ from omnitui.results.keys import roles_of
 from omnitui.results.samples import SampleSet, sample_sets
 from omnitui.results.sources import Measured, measured_in
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Metric, Role, Runbook
+from omnitui.runbook.measured import Metric
+from omnitui.runbook.part import Role
+from omnitui.runbook.schema import Runbook
 from omnitui.samples import Boundary, Line
 from omnitui.store import RunFolder
 

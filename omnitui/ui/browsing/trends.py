@@ -12,7 +12,7 @@ from omnitui.results.catalog import Query
 from omnitui.results.catalog import Row as Known
 from omnitui.results.table import number
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Metric
+from omnitui.runbook.measured import Metric
 from omnitui.ui.browsing.columns import fit
 from omnitui.ui.browsing.dots import Scale, dots, scale
 from omnitui.ui.browsing.pass_rows import when

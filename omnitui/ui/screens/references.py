@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from omnitui.runbook.schema import Reference
+from omnitui.runbook.measured import Reference
 from omnitui.sanitise import plain
 
 

@@ -16,8 +16,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 
 from omnitui.model import Crashed, Failed, Stopped
+from omnitui.runbook.gates import Remedy
 from omnitui.runbook.remedies import remedies_of
-from omnitui.runbook.schema import Remedy
 from omnitui.sanitise import plain
 from omnitui.ui.keeping_off import operators_cpus
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen

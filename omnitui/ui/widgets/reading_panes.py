@@ -7,7 +7,8 @@ from textual.containers import Horizontal
 
 from omnitui.gates import word_of
 from omnitui.machine import Machine
-from omnitui.runbook.schema import GpuFree, Runbook
+from omnitui.runbook.gates import GpuFree
+from omnitui.runbook.schema import Runbook
 from omnitui.sampling import Watched
 from omnitui.snapshot import Snapshot
 from omnitui.ui.gpu_texts import Frame, gpu_rows
