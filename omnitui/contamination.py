@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from omnitui.samples import Gpu, GpuProcess, Host, Load, Sample, is_wanted
 
-Kind: TypeAlias = Literal["foreign process", "foreign load", "throttled", "swapping"]
+Kind: TypeAlias = Literal["foreign process", "foreign load", "throttled", "swapping", "not pinned"]
 
 LOAD_PERCENT = 20.0
 LOAD_FOR_S = 3.0

@@ -18,6 +18,9 @@ MARKER = "OMNITUI_JOB"
 REHEARSAL = "OMNITUI_REHEARSAL"
 """The environment variable that names the rehearsal in whose sandbox a process is."""
 
+PINNED = "(pinned)"
+"""The word of each job's gate whose environment asks for CPUs; in brackets, so that no page's can be the same."""
+
 
 def marker(run: str, step_id: str, attempt: int) -> str:
     """The value of the marker variable in every process of an attempt."""

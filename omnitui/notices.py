@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from omnitui.model import PINNED
+
 Kind: TypeAlias = Literal["red", "asks", "spoiled", "ended"]
 WORDS: Mapping[str, str] = {
     "red": "a gate is red",
@@ -40,6 +42,9 @@ class Listener:
         match event:
             case "step_started":
                 self._red.discard(step)
+            case "gate" if facts.get("word") == PINNED:
+                # What comes of it is told: a server that is not started, a pass that is spoiled.
+                return None
             case "gate":
                 return self._gate(step, facts)
             case "step_ended" if status.get("is") in _ENDS_RED and step not in self._red:

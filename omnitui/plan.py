@@ -238,6 +238,11 @@ def redo_of(step: PlannedStep) -> Literal["step", "pass"]:
     return step.step.redo or ("step" if harmless else "pass")
 
 
+def measures(step: PlannedStep) -> bool:
+    """Whether what disturbs this step disturbs a number that is averaged."""
+    return step.scored and step.in_pass and redo_of(step) == "pass"
+
+
 def _retry(
     plan: Plan,
     step: PlannedStep,

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from omnitui.actions import Context
-from omnitui.contamination import OF_THE_HOST, Spoiled, Suspicion, look
-from omnitui.model import PassRecord, Running
-from omnitui.plan import PlannedStep, find_step, next_step, redo_of
+from omnitui.contamination import OF_THE_HOST, Suspicion, look
+from omnitui.model import Running
+from omnitui.plan import find_step, measures, next_step
 from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, wanted_of
 from omnitui.sampling import Watched, samples
 from omnitui.telemetry import Writer
@@ -80,6 +80,9 @@ class Recording:
             outcome = type(self._ctx.owned.state.step(step).status).__name__.lower()
         elif event == "gate":
             outcome = f"{facts['word']} {type(facts['verdict']).__name__.lower()}"
+        elif event == "contaminated":
+            self.write(Contaminated(_now(), step, facts["kind"], facts["reason"]))
+            return
         elif event not in ("server_started", "server_gone", "runner_started", "runner_ended", "resumed"):
             return
         self.write(Boundary(_now(), told, step or str(facts.get("server", "")), attempt, outcome))
@@ -106,31 +109,14 @@ class Recording:
         self.write(replace(line, runner_cpu_s=round(time.process_time(), 4)))
         step = self._step
         taken = line.at - (line.gpu_age_s or 0.0)
-        if line.trouble or step is None or not _measures(step) or taken < self._since:
+        if line.trouble or step is None or not measures(step) or taken < self._since:
             self._suspicion = Suspicion()
             return
         self._suspicion, found = look(self._suspicion, line, wanted_of(watched.gpus))
         rehearsal = self._ctx.owned.state.rehearsal
         for spoiled in found:
             if not (rehearsal and spoiled.kind in OF_THE_HOST):
-                self._mark(step, spoiled)
-
-    def _mark(self, step: PlannedStep, spoiled: Spoiled) -> None:
-        """Journal it and mark the pass, once for each kind in each round of the pass."""
-        owned = self._ctx.owned
-        known = owned.state.passes.get(step.scope, PassRecord())
-        if any(mark.startswith(spoiled.kind) for mark in known.marks):
-            return
-        reason = self._ctx.without_secrets(f"{spoiled.reason} during {step.step.id}")
-        passes = {**owned.state.passes, step.scope: replace(known, marks=(*known.marks, reason))}
-        after = replace(owned.state, passes=passes)
-        owned.commit("contaminated", after, step=step.id, kind=spoiled.kind, reason=reason)
-        self.write(Contaminated(_now(), step.id, spoiled.kind, reason))
-
-
-def _measures(step: PlannedStep) -> bool:
-    """Whether a disturbance of this step is one of a number that is averaged."""
-    return step.scored and step.in_pass and redo_of(step) == "pass"
+                self._ctx.spoil(step, spoiled.kind, spoiled.reason)
 
 
 def _now() -> float:

@@ -270,11 +270,7 @@ async def _leave(ctx: Context, outcome: Outcome) -> None:
         if left:
             ctx.owned.commit("stragglers", stopped=left)
     for server in ctx.servers.values():
-        if server.watch:
-            server.watch.cancel()
-        if server.leaks:
-            server.leaks.cancel()
-        server.ended.cancel()
+        server.let_go()
     ctx.board.flush(force=True)
     store.forget_requests(ctx.owned.run)
     ctx.owned.commit("runner_ended", outcome=outcome, servers=sorted(ctx.servers))

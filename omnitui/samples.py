@@ -180,13 +180,14 @@ def decoded(data: bytes) -> Line:
 
 
 def cpus_of(text: str) -> frozenset[int]:
-    """The CPUs of a list such as `2-15,18`; empty when it is none."""
+    """The CPUs of a list such as `2-15,18` or, every second one, `2-15:2`; empty when it is none."""
     found: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
-        first, _, last = part.partition("-")
-        if not first.isdecimal() or not (last or first).isdecimal():
+        span, _, every = part.partition(":")
+        first, _, last = span.partition("-")
+        if not all(number.isdecimal() for number in (first, last or first, every or "1")) or every == "0":
             return frozenset()
-        found.update(range(int(first), int(last or first) + 1))
+        found.update(range(int(first), int(last or first) + 1, int(every or "1")))
     return frozenset(found)
 
 

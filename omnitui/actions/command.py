@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from omnitui import store
 from omnitui.actions.context import Context, Result, failed, passed
 from omnitui.actions.gating import decide, look
+from omnitui.actions.pinning import pinned, pinning_of
 from omnitui.actions.watching import wait_job
 from omnitui.errors import JobError
 from omnitui.gates import Green, Red, Verdict, earned, judge_output, word_of
@@ -145,12 +146,14 @@ async def _run(
         return any(isinstance(verdict, Red) for verdict in judged().values())
 
     judged()
-    why = await wait_job(ctx, job, scanner, changed, planned.step.timeout_s, servers_at(ctx.plan, planned.id))
+    servers = servers_at(ctx.plan, planned.id)
+    async with pinned(None if looking else pinning_of(ctx, planned, job)) as kept:
+        why = await wait_job(ctx, job, scanner, changed, planned.step.timeout_s, servers)
     scanner.read()
     status = job.folder.exit_status()
     if status is None and not why:
         return {_LOST: Red(await asyncio.to_thread(_lost, job))}
-    verdicts = judged(status, ended=True)
+    verdicts = {**judged(status, ended=True), **kept}
     if why:
         trouble = await asyncio.to_thread(job.place.trouble, job.folder.begun) if status is None else ""
         verdicts[_CUT] = Red(f"{why}; {trouble}" if trouble else why)

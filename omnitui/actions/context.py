@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from omnitui import claims, values
 from omnitui.actions.changes import Changes
 from omnitui.claims import claimed
+from omnitui.contamination import Kind
 from omnitui.gates import Green, Verdict, earned
 from omnitui.jobs.job import Job, job_of
 from omnitui.live import Board
-from omnitui.model import Asking, Crashed, Failed, Passed, ServerRecord
+from omnitui.model import Asking, Crashed, Failed, Passed, PassRecord, ServerRecord
 from omnitui.places import Output, Place, output_at, place_at
 from omnitui.plan import Plan, PlannedStep
 from omnitui.runbook.schema import Runbook
@@ -83,6 +84,16 @@ class Context:
             text = text.replace(secret, "*" * 8)
         return text
 
+    def spoil(self, planned: PlannedStep, kind: Kind, reason: str) -> None:
+        """Mark the step's pass, so that it is not averaged: once for each kind in each round of the pass."""
+        state = self.owned.state
+        known = state.passes.get(planned.scope, PassRecord())
+        if any(mark.startswith(kind) for mark in known.marks):
+            return
+        told = self.without_secrets(f"{reason} during {planned.step.id}")
+        passes = {**state.passes, planned.scope: replace(known, marks=(*known.marks, told))}
+        self.owned.commit("contaminated", replace(state, passes=passes), step=planned.id, kind=kind, reason=told)
+
     def job(self, planned: PlannedStep, attempt: int) -> Job:
         """The job of an attempt, whether it has been started or not."""
         return job_of(self.owned.run, self.runbook, self.owned.state, planned, attempt)
@@ -108,6 +119,14 @@ class RunningServer:
     watch: "asyncio.Task[None] | None" = None
     leaks: "asyncio.Task[None] | None" = None
     """Notes where secrets stand in the server's log, as it is written."""
+    pins: "asyncio.Task[None] | None" = None
+    """Reads back now and then that it keeps to its CPUs."""
+
+    def let_go(self) -> None:
+        """Watch it no more."""
+        for task in (self.ended, self.watch, self.leaks, self.pins):
+            if task:
+                task.cancel()
 
 
 Action: TypeAlias = Callable[[Context, PlannedStep, int], Awaitable[Result]]

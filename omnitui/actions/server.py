@@ -7,12 +7,13 @@ from omnitui.actions.context import Context, Result, RunningServer, StopAsked, f
 from omnitui.actions.gating import decide
 from omnitui.actions.health import Health, HealthNews
 from omnitui.actions.patience import patience_s
+from omnitui.actions.pinning import pinning_of
 from omnitui.actions.watching import follow, keep_leaks
 from omnitui.gates import Green, Red, Unknown, Verdict, judge_ready, who
 from omnitui.jobs.job import Job, start
 from omnitui.jobs.output import Scanner, tail
 from omnitui.jobs.stop import stop
-from omnitui.model import ServerRecord
+from omnitui.model import PINNED, ServerRecord
 from omnitui.plan import PlannedStep
 from omnitui.probes import listeners
 from omnitui.runbook.schema import Serve, Server, Stop
@@ -21,6 +22,8 @@ from omnitui.values import command_of, environment_at, port_of, script
 
 _WATCH_S = 5.0
 """Between two looks at the health of a server under measurement; the pages' own loops use the same."""
+_PINNED_S = 10.0
+"""How soon a serving server is looked at again: its first requests bring threads that READY has not seen."""
 
 
 async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
@@ -40,18 +43,17 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
         job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
     server = attach(ctx, step.server, job)
     try:
-        verdict = await _until_ready(ctx, planned, server, Health(job, port, spec.health, model), spec, model)
+        verdicts = await _until_up(ctx, planned, server, Health(job, port, spec.health, model), spec, model)
     except StopAsked:
         await stop_server(ctx, step.server, 10.0)
         raise
-    if not isinstance(verdict, Green):
+    word, wrong = next(((word, one.reason) for word, one in verdicts.items() if isinstance(one, Red)), ("", ""))
+    if word:
         await stop_server(ctx, step.server, 10.0)
-        last = tail(job.folder.log, 1)
-        return failed(
-            attempt, f"{spec.word}: {verdict.reason}" + (f"; its last line: {last[0][:200]}" if last else "")
-        )
+        last = tail(job.folder.log, 1) if word == spec.word else []
+        return failed(attempt, f"{word}: {wrong}" + (f"; its last line: {last[0][:200]}" if last else ""))
     watch_health(ctx, server, planned)
-    return passed(attempt, {spec.word: verdict})
+    return passed(attempt, verdicts)
 
 
 def _scan_for_secrets(ctx: Context, job: Job) -> None:
@@ -80,6 +82,20 @@ async def _note_leaks(ctx: Context, job: Job) -> None:
     scanner = Scanner(job.folder.log, (), (), tuple(ctx.secrets.values()))
     with ctx.changes.of(scanner.path) as change:
         await follow(scanner, change, lambda: keep_leaks(scanner))
+
+
+async def _until_up(
+    ctx: Context, planned: PlannedStep, server: RunningServer, health: Health, spec: Server, model: str
+) -> dict[str, Verdict]:
+    """The verdicts that decide over a starting server; none of them is unknown."""
+    ready = await _until_ready(ctx, planned, server, health, spec, model)
+    pinned = pinning_of(ctx, planned, server.job)
+    if not isinstance(ready, Green) or pinned is None:
+        return {spec.word: ready}
+    kept = await pinned.until_told(server.ended)
+    if server.ended.done():
+        return {spec.word: judge_ready(spec, model, health.dead())}
+    return {spec.word: ready, PINNED: kept}
 
 
 async def _until_ready(
@@ -133,6 +149,8 @@ def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> N
             health.close()
 
     server.watch = asyncio.create_task(watch())
+    if pinned := pinning_of(ctx, planned, server.job):
+        server.pins = asyncio.create_task(pinned.watch(_PINNED_S))
 
 
 async def act_stop(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
@@ -159,13 +177,12 @@ async def stop_server(ctx: Context, name: str, grace_s: float) -> tuple[str, tup
     server = ctx.servers.pop(name, None)
     if server is None:
         return "no server was up", ()
-    if server.watch:
-        server.watch.cancel()
+    for task in filter(None, (server.watch, server.pins)):
+        task.cancel()
     done = await stop(server.job, grace_s)
     await asyncio.wait({server.ended}, timeout=1.0)
-    server.ended.cancel()
+    server.let_go()
     if server.leaks:
-        server.leaks.cancel()
         # What it printed last may not have been read yet.
         _scan_for_secrets(ctx, server.job)
     ctx.board.forget(ctx.owned.state.servers[name].step if name in ctx.owned.state.servers else "")

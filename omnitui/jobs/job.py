@@ -208,6 +208,18 @@ def members(job: Job, everyone: Iterable[Process] | None = None) -> list[Process
     ]
 
 
+def family_of(job: Job) -> list[Process]:
+    """The job's members and all their living descendants."""
+    everyone = job.place.processes()
+    family = {process.pid: process for process in members(job, everyone)}
+    grown = True
+    while grown:
+        children = {p.pid: p for p in everyone if p.parent in family and not p.zombie}
+        grown = bool(children.keys() - family.keys())
+        family |= children
+    return list(family.values())
+
+
 def _leader(job: Job) -> Identity | None:
     for process in job.place.processes():
         if process.pid == process.session and not process.zombie and process.marker == job.marker:

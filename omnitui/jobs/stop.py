@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from omnitui.errors import JobError, PlaceError
-from omnitui.jobs.job import Job, JobFolder, members
+from omnitui.jobs.job import Job, JobFolder, family_of, members
 from omnitui.model import Identity
 from omnitui.places import Place
 from omnitui.places.base import Process
@@ -40,7 +40,7 @@ def is_group_empty(job: Job) -> bool:
 async def stop(job: Job, grace_s: float) -> Stopped:
     """TERM to the group, `grace_s` seconds of patience, then KILL; the same for what outlived the group."""
     job.give_up()
-    family = _family(job)
+    family = {(one.pid, one.start): one for one in family_of(job)}
     if not family:
         return Stopped(0, 0, ())
     killed = 0
@@ -68,19 +68,6 @@ async def stop_stragglers(place: Place, run: str, grace_s: float) -> int:
     jobs = [Job(JobFolder(Path(os.devnull)), place, one) for one in sorted(carried) if one.startswith(f"{run}:")]
     done = [await stop(job, grace_s) for job in jobs]
     return sum(one.signalled for one in done)
-
-
-def _family(job: Job) -> dict[tuple[int, int], Process]:
-    """The job's members and all their descendants, by pid and start time, recorded while their parents live."""
-    everyone = job.place.processes()
-    family = {(process.pid, process.start): process for process in members(job, everyone)}
-    grown = True
-    while grown:
-        pids = {pid for pid, _ in family}
-        children = {(p.pid, p.start): p for p in everyone if p.parent in pids and not p.zombie}
-        grown = bool(children.keys() - family.keys())
-        family |= children
-    return family
 
 
 def _living(job: Job, family: dict[tuple[int, int], Process]) -> list[Process]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from omnitui.containers import ContainerReading
 from omnitui.gates import PortReading
 from omnitui.model import Identity
+from omnitui.pinning import Threads
 
 
 class Process(Struct, frozen=True):
@@ -97,8 +98,8 @@ class Place(Protocol):
     def environ(self, pid: int) -> Mapping[str, str] | None:
         """Its environment, or None when it may not be read."""
 
-    def cpus(self, pid: int) -> list[frozenset[int]]:
-        """The CPUs that each of its threads may use."""
+    def affinity(self, pids: Iterable[int]) -> list[Threads] | None:
+        """Where the threads of processes may run; None where there is no affinity (macOS)."""
 
     async def ended(self, identity: Identity) -> None:
         """Return once the process has ended or is another one; within milliseconds."""

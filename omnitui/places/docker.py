@@ -22,10 +22,11 @@ from omnitui.containers import ContainerReading
 from omnitui.errors import JobError, PlaceDown, PlaceError, StoreError
 from omnitui.gates import PortReading
 from omnitui.model import MARKER, Identity
+from omnitui.pinning import Threads
 from omnitui.places.agent import PATIENCE_S, Agent, AgentConnection
 from omnitui.places.base import Process
 from omnitui.places.inspecting import inspect, on_host
-from omnitui.places.local import SHELL, port_reading
+from omnitui.places.local import SHELL, port_reading, threads_of
 
 _T = TypeVar("_T")
 _PYTHON = ("python3", "-I", "-S", "-c")
@@ -257,10 +258,10 @@ class Docker:
         found: Mapping[str, str] | None = self._if_up(lambda: self._ask("environ", pid), None)
         return found
 
-    def cpus(self, pid: int) -> list[frozenset[int]]:
-        """The affinity of its threads."""
-        rows: list[list[int]] = self._if_up(lambda: self._ask("cpus", pid), [])
-        return [frozenset(one) for one in rows]
+    def affinity(self, pids: Iterable[int]) -> list[Threads] | None:
+        """CPUs as the host numbers them."""
+        asked = list(pids)
+        return threads_of(self._if_up(lambda: self._ask("affinity", asked), []))
 
     async def ended(self, identity: Identity) -> None:
         """Told by the agent's pidfd. A new agent goes on when it ends; a container that is down ends the wait."""

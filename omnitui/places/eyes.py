@@ -65,14 +65,27 @@ def environ(pid: int) -> dict[str, str] | None:
     return {name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs}
 
 
-def cpus(pid: int) -> list[list[int]]:
-    """The affinity of every thread that still lives."""
-    found = []
-    with suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-            with suppress(OSError):
-                found.append(sorted(os.sched_getaffinity(int(task))))
-    return found
+def affinity(pids: list[int]) -> list[list[Any]] | None:
+    """Where the threads of processes may run: for each process and set of CPUs one row.
+
+    A row is the pid, one of the threads and its name, how many threads there are, and the CPUs. What has ended
+    meanwhile is left out. None where there is no affinity (macOS).
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    found: dict[Any, list[Any]] = {}
+    for pid in pids:
+        with suppress(OSError):
+            for task in sorted(map(int, os.listdir(f"/proc/{pid}/task"))):  # noqa: PTH208
+                with suppress(OSError):
+                    cpus = tuple(sorted(os.sched_getaffinity(task)))
+                    row = found.get((pid, cpus))
+                    if row is None:
+                        with open(f"/proc/{pid}/task/{task}/comm") as file:
+                            name = file.read().strip()
+                        row = found[pid, cpus] = [pid, task, name, 0, list(cpus)]
+                    row[3] += 1
+    return list(found.values())
 
 
 def is_same(pid: int, start: int) -> bool:

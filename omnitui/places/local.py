@@ -12,6 +12,7 @@ from omnitui.containers import ContainerReading
 from omnitui.errors import JobError
 from omnitui.gates import Listener, PortReading
 from omnitui.model import MARKER, Identity
+from omnitui.pinning import Threads
 from omnitui.places import eyes
 from omnitui.places.base import Answer, Process
 
@@ -80,9 +81,9 @@ class Local:
         """What `/proc/PID/environ` holds; None when it belongs to another user."""
         return eyes.environ(pid)
 
-    def cpus(self, pid: int) -> list[frozenset[int]]:
-        """The affinity of every thread that still lives."""
-        return [frozenset(one) for one in eyes.cpus(pid)]
+    def affinity(self, pids: Iterable[int]) -> list[Threads] | None:
+        """From the kernel, thread by thread."""
+        return threads_of(eyes.affinity(list(pids)))
 
     async def ended(self, identity: Identity) -> None:
         """A pidfd tells of the end of a process that is not our child just as well."""
@@ -153,6 +154,13 @@ class LocalConnection:
     def close(self) -> None:
         """Close it."""
         self._connection.close()
+
+
+def threads_of(rows: Iterable[list[Any]] | None) -> list[Threads] | None:
+    """The rows that the eyes gave."""
+    if rows is None:
+        return None
+    return [Threads(pid, thread, name, count, frozenset(cpus)) for pid, thread, name, count, cpus in rows]
 
 
 def port_reading(port: int, rows: Iterable[list[Any]], ours: Iterable[int]) -> PortReading:

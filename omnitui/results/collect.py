@@ -25,7 +25,7 @@ from omnitui.results import catalog
 from omnitui.results.collecting import Collected, read_output
 from omnitui.results.keys import commit_of, gpu_of
 from omnitui.results.passes import PassResult
-from omnitui.results.provenance import definition_sha256, gpus, provenance, told
+from omnitui.results.provenance import definition_sha256, gpus, pinned, provenance, told
 from omnitui.results.seen import summary
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
@@ -86,7 +86,7 @@ def _provenance(
         "told": told(runbook, output.host, values),
         "out": output.path,
         "out_here": str(output.host),
-        "monitor": summary(lines),
+        "monitor": {**summary(lines), **pinned(state, scope)},
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 import omnitui
-from omnitui.model import RUN_WIDE, RunState
+from omnitui.model import PINNED, RUN_WIDE, Passed, RunState
 from omnitui.places.local import boot_id
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.load import files_of
@@ -49,6 +49,19 @@ def provenance(state: RunState, scope: str, variables: Mapping[str, str] | None 
         "host": host(),
         "packages": packages(),
     }
+
+
+def pinned(state: RunState, scope: str) -> dict[str, list[str]]:
+    """What was read back of the pass's steps that were to keep to CPUs of their own; nothing without any."""
+    steps = ((key, record.status) for key, record in state.steps.items() if key.startswith(_scopes(scope)))
+    told = [
+        f"{key.rpartition('/')[2]}: {evidence.removeprefix(f'{PINNED}: ')}"
+        for key, status in steps
+        if isinstance(status, Passed)
+        for evidence in status.evidence
+        if evidence.startswith(f"{PINNED}: ")
+    ]
+    return {"pinned": told} if told else {}
 
 
 def host() -> dict[str, Any]:

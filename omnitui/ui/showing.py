@@ -8,7 +8,19 @@ from msgspec import Struct
 
 from omnitui.gates import word_of
 from omnitui.live import Shown
-from omnitui.model import RUN_WIDE, Asking, Crashed, Failed, Passed, Running, Skipped, Status, Stopped, Waiting
+from omnitui.model import (
+    PINNED,
+    RUN_WIDE,
+    Asking,
+    Crashed,
+    Failed,
+    Passed,
+    Running,
+    Skipped,
+    Status,
+    Stopped,
+    Waiting,
+)
 from omnitui.plan import PlannedStep, is_done
 from omnitui.runbook.gates import Output
 from omnitui.runbook.schema import Collect, Runbook, Serve, Step
@@ -225,9 +237,9 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
 
 
 def stays_fresh(planned: PlannedStep, gate: Shown) -> bool:
-    """Whether a reading does not grow stale: its step has ended, or it is read only when there is output."""
+    """Whether a reading does not grow stale: its step has ended, or it is read seldom or only with the output."""
     polled = {word_of(one) for one in planned.step.gates if not isinstance(one, Output)}
-    return gate.ends or not (isinstance(planned.step, Serve) or gate.word in polled)
+    return gate.ends or gate.word == PINNED or not (isinstance(planned.step, Serve) or gate.word in polled)
 
 
 def _unread(words: tuple[str, ...], status: Status) -> Iterator[Chip]:

@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 from omnitui import store
+from omnitui.model import PINNED
 from omnitui.store import RunFolder
 from tests.docker.conftest import Boxed
 from tests.flow.desk import PASS
@@ -164,3 +165,18 @@ def test_a_stop_by_the_operator_leaves_nothing(boxed: Boxed) -> None:
     boxed.reached("client")
     assert boxed.omnitui("stop", run.name).code == 0
     assert boxed.box.commands() == []
+
+
+def test_the_cpus_of_a_job_are_read_back_in_its_container(boxed: Boxed) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    book = boxed.folder / "runbook.toml"
+    bench = '[environments.bench]\nplace = "bench"\n'
+    book.write_text(book.read_text().replace(bench, f'{bench}cpus = "{cpu}"\n'))
+    boxed.box.start()
+
+    told = boxed.omnitui(*boxed.arguments())
+
+    assert told.code == 0, told
+    (event,) = boxed.events(boxed.only_run(), "gate", word=PINNED, step=f"{PASS}/serve")
+    assert event["verdict"]["is"] == "green"
+    assert event["verdict"]["reason"].endswith(f"to CPUs {cpu}")

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 from omnitui.errors import JobError, PlaceError
+from omnitui.pinning import Threads
 from omnitui.places import Local
 from omnitui.places.agent import Agent
+from omnitui.places.local import threads_of
 from tests.waiting import until
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
@@ -50,6 +52,14 @@ def test_it_sees_what_this_process_sees(agent: Agent, sleeper: "subprocess.Popen
     assert agent.ask("process", sleeper.pid)[:7] == told
     assert agent.ask("process", 2**22 + 1) is None
     assert os.getpid() in [row[0] for row in agent.ask("processes", "")]
+
+
+def test_it_tells_where_threads_may_run(agent: Agent, sleeper: "subprocess.Popen[bytes]") -> None:
+    first = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(sleeper.pid, {first})
+    told = threads_of(agent.ask("affinity", [sleeper.pid, 2**22 + 1]))
+    assert told == [Threads(sleeper.pid, sleeper.pid, "sleep", 1, frozenset({first}))]
+    assert Local().affinity([sleeper.pid]) == told
 
 
 def test_a_process_of_another_time_is_not_signalled(agent: Agent, sleeper: "subprocess.Popen[bytes]") -> None:

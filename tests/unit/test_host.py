@@ -83,6 +83,7 @@ def test_the_disk_of_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
         ("2-4,7", [2, 3, 4, 7], "2-4,7"),
         (" 0 , 1 ,", [0, 1], "0-1"),
         ("0-1,112-113", [0, 1, 112, 113], "0-1,112-113"),
+        ("2-7:2,9", [2, 4, 6, 9], "2,4,6,9"),
     ],
 )
 def test_cpu_lists(text: str, cpus: list[int], shown: str) -> None:
@@ -90,7 +91,7 @@ def test_cpu_lists(text: str, cpus: list[int], shown: str) -> None:
     assert shown_cpus(cpus) == shown
 
 
-@pytest.mark.parametrize("text", ["a", "-1-2", "1-b", "1,x", "${CPUS}"])
+@pytest.mark.parametrize("text", ["a", "-1-2", "1-b", "1,x", "0-3:0", "0-3:x", "${CPUS}"])
 def test_what_is_no_cpu_list_is_empty(text: str) -> None:
     assert cpus_of(text) == frozenset()
 

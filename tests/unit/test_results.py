@@ -10,16 +10,16 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omnitui.model import PassRecord, Status, StepRecord, Waiting
+from omnitui.model import Passed, PassRecord, Status, StepRecord, Waiting
 from omnitui.plan import lay_out
 from omnitui.results.passes import PassResult, read_metrics, stored
-from omnitui.results.provenance import provenance
+from omnitui.results.provenance import pinned, provenance
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.table import Format, number, render
 from omnitui.runbook.measured import Metric
 from omnitui.runbook.schema import Runbook
 from omnitui.store import RunFolder
-from tests.unit.builders import green, red, runbook, running, state
+from tests.unit.builders import AT, green, red, runbook, running, state
 
 METRICS = (("rate", "req/s", "higher"), ("wer", "", "lower"), ("note", "s", "none"))
 
@@ -368,3 +368,11 @@ def test_provenance_names_the_run_and_the_edits_of_its_pass() -> None:
     assert found["edited_steps"] == ["_/_/check", "a/1/client", "a/1/score"]
     assert found["packages"]["pytest"]
     assert found["host"]["cpus"]
+
+
+def test_provenance_tells_what_was_read_back_of_the_steps_of_its_pass() -> None:
+    evidence = ("READY: 3 ms", "(pinned): 4 threads of 2 processes keep to CPUs 2-15")
+    kept = Passed(attempt=1, at=AT, evidence=evidence)
+    there = state({"a/1/serve": kept, "a/2/serve": kept, "a/1/client": green()})
+    assert pinned(there, "a/1") == {"pinned": ["serve: 4 threads of 2 processes keep to CPUs 2-15"]}
+    assert pinned(there, "b/1") == {}

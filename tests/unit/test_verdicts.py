@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from omnitui.model import PINNED
 from omnitui.notices import Listener, Notice
 from omnitui.verdicts import Change, History
 
@@ -30,6 +31,15 @@ def test_a_red_gate_and_its_red_step_are_one_notice() -> None:
         Notice("red", "a/1/serve", "READY: died")
     ]
     assert heard(ended) == [Notice("red", "a/1/serve", "READY: died")]
+
+
+def test_of_cpus_that_are_not_kept_to_only_what_comes_of_it_is_told() -> None:
+    spoiled = {"event": "contaminated", "step": "a/1/client", "reason": "not pinned: pid 7"}
+    ended = {"event": "step_ended", "step": "a/1/client", "status": {"is": "failed", "reason": "exit status 1"}}
+    assert heard(gate("red", "pid 7", PINNED, "a/1/client"), spoiled, ended) == [
+        Notice("spoiled", "a/1/client", "not pinned: pid 7"),
+        Notice("red", "a/1/client", "exit status 1"),
+    ]
 
 
 def test_the_next_attempt_is_told_again() -> None:
