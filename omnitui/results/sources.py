@@ -128,8 +128,7 @@ def measured_in(folder: Path, run: str) -> Measured:
     try:
         result = read_pass(folder)
     except (OSError, msgspec.MsgspecError) as error:
-        result = PassResult(folder.parent.name, folder.name, True, False, {}, (f"metrics.json: {error}",))
-        return Measured(run, folder, result, {})
+        return Measured(run, folder, unreadable(folder, error), {})
     return Measured(run, folder, standing(folder, result), provenance_in(folder))
 
 
@@ -153,15 +152,30 @@ def uncollected(folder: Path) -> PassResult | None:
         return None
     label = _ASIDE.sub("", folder.name)
     aside = ("moved aside: the pass was begun again",) if label != folder.name else ()
+    scored = _scored(folder, label) if found.scored is None else found.scored
     return PassResult(
-        *(folder.parent.name, label, True, False, {}),
-        reasons=("not collected", *aside),
+        *(folder.parent.name, label, scored, False, {}),
+        reasons=(*("not collected",) * scored, *aside),
         marks=found.marks,
         rehearsal=found.rehearsal,
         runbook=found.runbook,
         title=found.title,
         collected=found.began,
     )
+
+
+def unreadable(folder: Path, error: Exception) -> PassResult:
+    """A pass whose small files cannot be read: it is there, and incomplete."""
+    label = _ASIDE.sub("", folder.name)
+    return PassResult(folder.parent.name, label, _scored(folder, label), False, {}, (f"metrics.json: {error}",))
+
+
+def _scored(folder: Path, label: str) -> bool:
+    """Whether its runbook scores the pass; one that nobody can tell of is missed among those that are."""
+    try:
+        return label not in load(folder.parents[2] / "runbook").passes.unscored
+    except OmniError:
+        return True
 
 
 def _from_state(folder: Path, result: PassResult) -> PassResult:

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from omnitui.errors import StoreError, UsageError
+from omnitui.errors import RunbookError, StoreError, UsageError
 from omnitui.model import Identity, RunState
+from omnitui.runbook.load import load
 from omnitui.store.files import make_folder, replace_file, sync_folder
 from omnitui.store.folder import RunFolder, home, now
 from omnitui.store.lock import locked
@@ -30,6 +31,7 @@ class Owned:
     """Are told of every event once it is journalled and the state is saved. Must not raise."""
     _journal: int = field(repr=False, default=-1)
     _told: bool = field(repr=False, default=False)
+    _unscored: tuple[str, ...] | None = field(repr=False, default=None)
 
     def commit(self, event: str, state: RunState | None = None, **facts: object) -> None:
         """Journal an event with what it changed, then save the state. Raises `StoreError`."""
@@ -57,8 +59,10 @@ class Owned:
             }
         # Whoever had the lock before may have died between the state and these files.
         wanted = [scope for scope in after.schedule if scope in changed or not self._told]
+        if not self._told:
+            self._unscored = _unscored(self.run)
         self._told = True
-        write_standings(self.run, after, wanted)
+        write_standings(self.run, after, wanted, self._unscored)
 
     def begin(self) -> None:
         """Write the first line of the journal, with the whole state, and the state."""
@@ -100,6 +104,14 @@ class Owned:
         if self._journal >= 0:
             os.close(self._journal)
             self._journal = -1
+
+
+def _unscored(run: RunFolder) -> tuple[str, ...] | None:
+    """The passes that the run's runbook does not score; None when it cannot be read."""
+    try:
+        return load(run.runbook).passes.unscored
+    except RunbookError:
+        return None
 
 
 def _changes(before: RunState, after: RunState) -> dict[str, object]:

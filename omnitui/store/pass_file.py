@@ -3,11 +3,12 @@
 The state is the truth; these are written after it, and all of them again whenever somebody takes the run's lock.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from omnitui.errors import StoreError
 from omnitui.model import Passed, PassRecord, Running, RunState, Skipped, StepRecord, Waiting
@@ -28,6 +29,8 @@ class PassStanding(Struct, frozen=True):
     rehearsal: bool = False
     began: str = ""
     """When its first step did, UTC, ISO 8601; empty when none has."""
+    scored: bool | None = None
+    """Whether the runbook scores it; None where the writer could not read the runbook."""
 
 
 def standing_of(state: RunState, scope: str) -> PassStanding:
@@ -51,11 +54,14 @@ def _began(record: StepRecord) -> str:
     return record.attempts[-1].began if record.attempts else getattr(record.status, "at", "")
 
 
-def write_standings(run: RunFolder, state: RunState, scopes: Iterable[str]) -> None:
+def write_standings(
+    run: RunFolder, state: RunState, scopes: Iterable[str], unscored: Collection[str] | None
+) -> None:
     """Write it for those of the passes that have begun. Raises `StoreError`."""
     for scope in scopes:
         folder = run.pass_folder(scope)
-        found = standing_of(state, scope)
+        scored = None if unscored is None else folder.name not in unscored
+        found = replace(standing_of(state, scope), scored=scored)
         if found.began or folder.is_dir():
             make_folder(folder)
             replace_file(folder / FILE, msgspec.json.encode(found), durable=False)

@@ -13,6 +13,7 @@ from omnitui.results.catalog import Catalog, CatalogError, Query, Row
 from omnitui.results.catalog.index import file
 from omnitui.results.passes import PassResult
 from omnitui.store import PassStanding
+from tests.result_stores import make_runbook
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +109,23 @@ def test_a_pass_that_was_never_collected_is_there_once_it_has_begun(home: Path) 
     (folder / "standing.json").write_bytes(msgspec.json.encode(PassStanding()))
     os.utime(folder, (1000, 1000))
     assert rows() == []
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_warm_pass_that_nobody_collects_is_never_scored(home: Path, written: bool) -> None:
+    run = home / "runs" / "r"
+    make_runbook(run)
+    for label in ("run0", "run1", "run0-incomplete"):
+        folder = run / "passes" / "main" / label
+        folder.mkdir(parents=True)
+        scored = not label.startswith("run0") if written else None
+        standing = PassStanding((), (), "speech", began="2026-01-02T03:04:05Z", scored=scored)
+        (folder / "standing.json").write_bytes(msgspec.json.encode(standing))
+    found = {row.folder.rpartition("/")[2]: (row.scored, row.left_out) for row in rows()}
+    assert found["run0"] == found["run0-incomplete"] == (False, "not scored")
+    assert found["run1"] == (True, "not collected")
+    (run / "passes" / "main" / "run0" / "metrics.json").write_bytes(b"{")
+    assert {row.left_out for row in rows() if row.label == "run0"} == {"not scored"}
 
 
 def test_a_refresh_reads_only_what_changed(home: Path) -> None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from omnitui.errors import StoreError
 from omnitui.model import PassRecord, Status, StepRecord
 from omnitui.store import Owned, RunFolder, read_standing, standing_of
+from tests.result_stores import make_runbook
 from tests.unit.builders import AT, green, red, running, state
 
 STEPS: dict[str, Status] = {
@@ -75,3 +76,20 @@ def test_a_pass_that_has_begun_is_told_before_it_is_collected(run: RunFolder) ->
     assert found is not None
     assert (found.done, found.began) == ((), AT)
     assert not run.pass_folder("b/2").exists()
+
+
+def test_it_says_whether_the_pass_is_scored_where_the_runbook_tells(run: RunFolder) -> None:
+    make_runbook(run.path)
+    owned = Owned(run, replace(state(), schedule=("a/run0", "a/run1")))
+    for scope in ("a/run0", "a/run1"):
+        owned.commit("began", owned.state.with_step(f"{scope}/client", StepRecord(status=running())))
+    owned.close()
+    found = [read_standing(run.pass_folder(scope)) for scope in ("a/run0", "a/run1")]
+    assert [one.scored for one in found if one] == [False, True]
+    (run.runbook / "runbook.toml").unlink()
+    again = Owned(run, owned.state)
+    again.commit("taken")
+    again.close()
+    assert [one.scored for one in map(read_standing, map(run.pass_folder, ("a/run0", "a/run1"))) if one] == [
+        None
+    ] * 2

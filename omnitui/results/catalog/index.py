@@ -14,9 +14,9 @@ from omnitui import store
 from omnitui.errors import StoreError
 from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, read_row, stored_row
 from omnitui.results.passes import PassResult, read_pass
-from omnitui.results.sources import IMPORTS, standing, uncollected
+from omnitui.results.sources import IMPORTS, standing, uncollected, unreadable
 
-VERSION = 1
+VERSION = 2
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
 _RACY_NS = 50_000_000
 """A folder that changed so shortly ago may change again within one tick of the file system's clock."""
@@ -201,7 +201,7 @@ def _read(folder: Path) -> PassResult | None:
     except FileNotFoundError:
         return uncollected(folder)
     except (OSError, msgspec.MsgspecError, StoreError) as error:
-        return PassResult(folder.parent.name, folder.name, True, False, {}, (f"metrics.json: {error}",))
+        return unreadable(folder, error)
 
 
 def _stamp(folder: Path) -> int:
