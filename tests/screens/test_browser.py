@@ -183,7 +183,7 @@ async def test_from_the_list_to_a_pass_its_samples_and_a_comparison(commits: Any
         await until(lambda: isinstance(app.screen, SamplesScreen))
         await pilot.press("escape", "escape")
         await until(lambda: app.screen is listing)
-        listing._change(listing.view.sorted_by("commit"))
+        listing.change(listing.view.sorted_by("commit"))
         await until(lambda: bool(listing.found and listing.found.view == listing.view))
         await pilot.press("home", "A")
         await until(lambda: len(listing.marked.a) == 3)

@@ -133,7 +133,7 @@ async def test_one_runbook_has_its_metrics_as_columns_and_they_sort(passes: None
         await until(lambda: bool(screen.found and screen.found.view == screen.view))
         assert screen.view.runbook == "speech"
         assert "spee.throughput" in shown(app)
-        screen._change(screen.view.sorted_by("wer"))
+        screen.change(screen.view.sorted_by("wer"))
         await until(lambda: bool(screen.found and screen.found.view == screen.view))
         first = screen.selected
         assert first is not None and first.metrics["wer"] == 0.5

@@ -19,10 +19,10 @@ from omnitui.ui.browsing.columns import Column, at, fitting, head
 from omnitui.ui.browsing.messages import IndexChanged, PassesRead
 from omnitui.ui.browsing.pass_rows import about, columns, group_row, pass_row
 from omnitui.ui.browsing.reading import Passes, stamp
-from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
+from omnitui.ui.browsing.view import GroupHead, Lines, View
 from omnitui.ui.messages import PassChosen, WorkFailed
-from omnitui.ui.screens.browsing import filter_key
 from omnitui.ui.screens.mark_keys import MarkKeys
+from omnitui.ui.screens.view_keys import ViewKeys
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.table import Table
@@ -30,19 +30,13 @@ from omnitui.ui.widgets.table import Table
 _POLL_S = 1.0
 
 
-class PassesScreen(MarkKeys):
+class PassesScreen(ViewKeys, MarkKeys):
     """Filter, order and groups are one frozen `View`; a thread reads what is on the screen of it."""
 
     CSS_PATH = ["passes.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        filter_key("Show the passes that have a text anywhere"),
-        Binding("less_than_sign", "sort_by(-1)", "sort back", show=False, tooltip="Sort by the column before"),
-        Binding("greater_than_sign", "sort_by(1)", "sort", key_display="< >", tooltip="Sort by the next column"),
-        Binding("o", "order", "order", tooltip="The other way round"),
-        Binding("u", "group", "group", tooltip="Group by commit, runbook, GPU, series, run, or not at all"),
-        Binding("w", "runbook", "runbook", tooltip="One runbook, with its primary metrics; again for the next"),
         Binding("r", "look", "look again", tooltip="Bring the list up to date with the folders"),
         Binding("escape", "back", "back", tooltip="Show all again, or go back"),
     ]
@@ -50,7 +44,6 @@ class PassesScreen(MarkKeys):
     def __init__(self, text: str = "") -> None:
         super().__init__()
         self.view = View(text=text)
-        self.found: Found | None = None
         self._passes = Passes()
         self._lines = Lines(0, (), frozenset())
         self._folded: frozenset[str] = frozenset()
@@ -241,11 +234,17 @@ class PassesScreen(MarkKeys):
     def _head_clicked(self, message: Table.HeadClicked) -> None:
         column = at(self._columns, message.x)
         if column is not None and column.sorts:
-            self._change(self.view.sorted_by(column.key))
+            self.change(self.view.sorted_by(column.key))
 
     # -- keys --------------------------------------------------------------------------------------------------
 
-    def _change(self, view: View) -> None:
+    @property
+    def sorting(self) -> tuple[str, ...]:
+        """The columns that are shown and sort."""
+        return tuple(column.key for column in self._columns if column.sorts)
+
+    def change(self, view: View) -> None:
+        """Read another view."""
         if view == self.view:
             return
         if view.group != self.view.group:
@@ -253,57 +252,7 @@ class PassesScreen(MarkKeys):
         self.view, self._asked = view, set()
         self._read((0,))
 
-    def action_filter(self) -> None:
-        """Ask for a text."""
-        prompt = self.query_one(Input)
-        prompt.display = True
-        prompt.value = self.view.text
-        self.set_focus(prompt)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        if event.input.has_focus:
-            self._change(replace(self.view, text=event.value))
-
-    @on(Input.Submitted)
-    def _typed_all(self) -> None:
-        self._leave_filter()
-
-    def _leave_filter(self) -> None:
-        self.query_one(Table).focus()
-        self.query_one(Input).display = False
-
-    def action_sort_by(self, by: int) -> None:
-        """By the next column that is shown, or the one before."""
-        keys = [column.key for column in self._columns if column.sorts]
-        if keys:
-            now = keys.index(self.view.sort) if self.view.sort in keys else -by
-            self._change(self.view.sorted_by(keys[(now + by) % len(keys)]))
-
-    def action_order(self) -> None:
-        """The other way round."""
-        self._change(replace(self.view, descending=not self.view.descending))
-
-    def action_group(self) -> None:
-        """By the next of the columns that make groups."""
-        self._change(self.view.grouped_by_next())
-
-    def action_runbook(self) -> None:
-        """The passes of the next runbook; after the last, of all."""
-        names = ["", *(name for name, _, _ in (self.found.runbooks if self.found else ()) if name)]
-        now = names.index(self.view.runbook) if self.view.runbook in names else 0
-        self._change(replace(self.view, runbook=names[(now + 1) % len(names)], sort="collected", descending=True))
-
     def action_look(self) -> None:
         """Bring the list up to date with the folders."""
         self._end.set()
         self._begin_following()
-
-    def action_back(self) -> None:
-        """Out of the filter, to all passes, or back."""
-        if self.query_one(Input).has_focus:
-            self._leave_filter()
-        elif self.view.text or self.view.runbook:
-            self._change(replace(self.view, text="", runbook=""))
-        else:
-            self.app.pop_screen()
