@@ -10,9 +10,7 @@ from omnitui.errors import StoreError, UsageError
 from omnitui.results import catalog, groups
 from omnitui.results.catalog import Query
 from omnitui.results.importing import Asked, take_in
-from omnitui.results.judging.accept import FILE as ACCEPT
-from omnitui.results.judging.accept import Rule, read_rules
-from omnitui.results.judging.compare import Comparison, Group, compare, measure_floor
+from omnitui.results.judging.compare import Comparison, compare, measure_floor
 from omnitui.results.judging.noise import keep
 from omnitui.results.sources import Source, find
 from omnitui.results.table import Format, columns, number
@@ -54,18 +52,7 @@ def compared(
     measured = None
     if floor is not None:
         measured = measure_floor(find(floor).name, *groups.two_series(floor), store.now())
-    return compare(one, other, despite=despite, floor=measured, rules=_rules(accept, one))
-
-
-def _rules(accept: Path | None, group: Group) -> tuple[Rule, ...]:
-    metrics = [metric.id for metric in group.runbook.metrics]
-    if accept is not None:
-        return read_rules(accept, metrics)
-    names = {str(one.known.get("runbook", "")) for one in group.passes}
-    own = [store.home() / "accept" / f"{name}.toml" for name in sorted(names) if name]
-    own += [one.folder.parents[2] / "runbook" / ACCEPT for one in group.passes]
-    found = next((file for file in own if file.is_file()), None)
-    return read_rules(found, metrics) if found else ()
+    return compare(one, other, despite=despite, floor=measured, accept=accept)
 
 
 def told(found: Comparison, form: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from omnitui import comparing, store
 from omnitui.results import catalog
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import ComparisonChosen, PassChosen, SamplesChosen, TrendsChosen
@@ -58,6 +59,66 @@ def test_compare(look: Looks, commits: Any, until: Until, snap_compare: Compare)
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+RULES = """
+[[accept]]
+metric = "speech.throughput"
+at_least = "1.02x"
+why = "what this change is for"
+
+[[accept]]
+metric = "wer"
+at_most = "base - 0.0002"
+"""
+
+
+def write_rules(text: str) -> Path:
+    file = store.home() / "accept" / "speech.toml"
+    file.parent.mkdir()
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("look", LOOKS[:2], ids=named)
+def test_rules_in_a_comparison(look: Looks, commits: Any, until: Until, snap_compare: Compare) -> None:
+    file = write_rules(RULES)
+    app = OmniApp()
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        screen = await compared(app, until, sides(commits))
+        assert screen.found and screen.found.rules_from == str(file)
+        # Where this machine keeps its temporary files is no part of the picture.
+        screen.found = replace(screen.found, rules_from="~/.local/share/omnitui/accept/speech.toml")
+        screen._show()
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=look[0], run_before=ready)
+
+
+async def test_the_rules_are_those_of_the_verb_and_what_cannot_be_judged_says_why(
+    fake_runs: Any, until: Until
+) -> None:
+    commits = two_commits(gpus={"count": 1, "names": ["NVIDIA H100"], "uuids": ["GPU-b"], "driver": "575.57"})
+    write_rules(RULES)
+    app = OmniApp()
+    async with app.run_test(size=(140, 50)) as pilot:
+        screen = await compared(app, until, sides(commits))
+        assert "✘ B is not accepted: 2 cannot be judged" in text(app, "#rules")
+        assert "gpu.names differs" in text(app, "#rules")
+        await pilot.press("d")
+        await until(lambda: app.screen is not screen)
+        await pilot.press("enter")
+        await until(lambda: bool(screen.found and not screen.found.locked))
+        told = text(app, "#rules")
+        assert "✘ B is not accepted: 1 accepted, 1 refused" in told
+        assert told.index("wer at most") < told.index("8.04 ≥ 4.1208; what this change is for")
+        shown = screen.found
+    name = commits[0][0].parents[2].name
+    said = comparing.compared(f"{name}/base", f"{name}/new", ["gpu.names", "gpu.uuids"])
+    assert shown is not None and said.rules == shown.rules
+    for form in ("table", "md", "csv", "json", "html"):
+        assert "refused" in comparing.told(said, form)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=named)

@@ -154,12 +154,33 @@ def test_every_form_of_a_comparison(book: Path) -> None:
     assert json.loads(render(found, "json"))["metrics"][0]["a"]["values"] == [79.301, 75.532, 94.349]
     head, line = render(found, "csv").splitlines()
     assert head.startswith("metric,unit,direction,primary,verdict")
-    assert line.endswith("containers edited")
+    assert line.endswith("containers edited,")
     page = comparison_page(found)
     assert page.count("<svg") == 1
     assert "<script" not in page
     assert "http" not in page
     assert report.as_page(find(a.name.partition("/")[0])).count("<svg") == 1
+
+
+def test_a_rule_on_what_was_not_measured_cannot_be_judged_and_one_on_nothing_is_an_error(
+    book: Path, home: Path
+) -> None:
+    slow = '\n[[metrics]]\nid = "slow"\nfile = "x.json"\npath = "x"\nwhen = { SEED = ["1"] }\n'
+    (book / "runbook.toml").write_text(BOOK + slow)
+    (book / "accept.toml").write_text('[[accept]]\nmetric = "rate"\nat_least = "1.02x"\nwhy = "faster"\n')
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b")
+    beside = compared(a, b, "unknown")
+    assert [(one.metric, one.ruling, one.why) for one in beside.rules] == [("rate", "refused", "faster")]
+    own = home / "accept" / "speech.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[[accept]]\nmetric = "slow"\nat_most = "1"\n')
+    found = compared(a, b, "unknown")
+    assert (found.rules_from, found.accepted) == (str(own), False)
+    assert [(one.ruling, one.reason) for one in found.rules] == [("cannot be judged", "not measured here")]
+    assert "slow" in render(found, "csv").splitlines()[-1]
+    own.write_text('[[accept]]\nmetric = "rates"\nat_most = "1"\n')
+    with pytest.raises(UsageError, match="did you mean rate"):
+        compared(a, b)
 
 
 def test_what_comes_from_outside_is_escaped(book: Path) -> None:

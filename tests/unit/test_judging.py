@@ -350,28 +350,29 @@ def test_other_limits_are_refused(text: str) -> None:
 FASTER = Rule(metric="rate", at_least="1.02x")
 
 
-def met(rule: Rule, judged: Judged) -> bool:
+def ruling(rule: Rule, judged: Judged) -> str:
     (outcome,) = evaluate([rule], [judged])
-    return outcome.met
+    assert outcome.reason
+    return outcome.ruling
 
 
 def test_rules_look_at_the_means() -> None:
-    assert met(FASTER, one([100, 100], [102, 102]))
-    assert not met(FASTER, one([100, 100], [101.9, 101.9]))
+    assert ruling(FASTER, one([100, 100], [102, 102])) == "accepted"
+    assert ruling(FASTER, one([100, 100], [101.9, 101.9])) == "refused"
     worse = Rule(metric="wer", at_most="base + 0.0002")
-    assert met(worse, one([0.02], [0.0202], WER))
-    assert not met(worse, one([0.02], [0.0203], WER))
+    assert ruling(worse, one([0.02], [0.0202], WER)) == "accepted"
+    assert ruling(worse, one([0.02], [0.0203], WER)) == "refused"
 
 
 @given(st.sampled_from((math.nan, None)))
-def test_what_has_no_number_meets_no_rule(value: float | None) -> None:
+def test_what_has_no_number_cannot_be_judged(value: float | None) -> None:
     judged = one([100, 101], [200, 201])
     row = judged.b
     broken = type(row)(row.metric, row.unit, row.direction, value, None, row.values, row.passes)
     fields = {name: getattr(judged, name) for name in judged.__struct_fields__} | {"b": broken}
     for rule in (FASTER, Rule(metric="rate", at_most="1000x"), Rule(metric="gone", at_least="0")):
-        assert not met(rule, Judged(**fields))
-    assert not met(FASTER, one([100, 101], [200, 201], locked="gpu.names differs"))
+        assert ruling(rule, Judged(**fields)) == "cannot be judged"
+    assert ruling(FASTER, one([100, 101], [200, 201], locked="gpu.names differs")) == "cannot be judged"
 
 
 def test_rules_are_read_and_wrong_ones_told(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """Two groups of passes side by side: what differs in their provenance, then every metric with its verdict."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
 from omnitui.results.files import ResultError
-from omnitui.results.judging.accept import Outcome, Rule, evaluate
+from omnitui.results.judging.accept import Outcome, evaluate, rules_for
 from omnitui.results.judging.lock import Difference, differences
 from omnitui.results.judging.noise import Floor, NoFloor, NoiseFloor, floor_of, kept, machine_of
 from omnitui.results.judging.paired import Paired, by_sample, pair
@@ -41,11 +42,13 @@ class Comparison(Struct, frozen=True):
     noise: str
     """Which noise floor it was held against, or why there is none."""
     rules: tuple[Outcome, ...] = ()
+    rules_from: str = ""
+    """The file that has the rules."""
 
     @property
     def accepted(self) -> bool:
         """Whether every rule is met; true when there is none."""
-        return all(one.met for one in self.rules)
+        return all(one.ruling == "accepted" for one in self.rules)
 
 
 class Group(Struct, frozen=True):
@@ -68,9 +71,13 @@ def compare(
     *,
     despite: Iterable[str] = (),
     floor: NoiseFloor | None = None,
-    rules: Sequence[Rule] = (),
+    accept: Path | None = None,
 ) -> Comparison:
-    """B against A, with `floor` or the one stored for their machine. Raises `OmniError`."""
+    """B against A, with `floor` or the one stored for their machine, by the rules in `accept` or those of A.
+
+    Raises `OmniError`.
+    """
+    book = rules_for(a.passes, accept)
     keys_a, keys_b = [one.keys for one in a.good], [one.keys for one in b.good]
     found = differences(keys_a, keys_b, roles_of(a.runbook), despite) if keys_a and keys_b else ()
     locked = _locked(found)
@@ -90,7 +97,8 @@ def compare(
         metrics=judged,
         samples=tuple(one for one in samples if one.pairs or one.unread),
         noise=_noise(floor, of_this=of_this, known=machine is not None),
-        rules=evaluate(rules, judged),
+        rules=evaluate(book.rules, judged),
+        rules_from=book.file,
     )
 
 

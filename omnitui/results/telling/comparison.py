@@ -14,6 +14,7 @@ from omnitui.results.judging.verdicts import Judged
 from omnitui.results.table import REHEARSAL, Format, columns, number
 
 SIGNS = {"better": "▲", "worse": "▼", "no difference shown": "=", "cannot be compared": "✘", "described": " "}
+RULING_SIGNS = {"accepted": "✔", "refused": "✘", "cannot be judged": "◌"}
 _KINDS = {
     "blocks": "✘ no verdict",
     "despite": "! waved through",
@@ -32,7 +33,7 @@ def render(found: Comparison, form: Format) -> str:
         return _csv(found)
     md = form == "md"
     parts = [_head(found, md=md), _differences(found, md=md), _metrics(found, md=md), _reasons(found, md=md)]
-    parts += [_samples(found.samples, md=md), _rules(found, md=md)]
+    parts += [_rules(found, md=md), _samples(found.samples, md=md)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -148,12 +149,35 @@ def _samples(found: Sequence[Paired], *, md: bool) -> str:
 
 
 def _rules(found: Comparison, *, md: bool) -> str:
-    return columns(["", "metric", "rule", "B"], rule_rows(found.rules), md=md) if found.rules else ""
+    if not found.rules:
+        return ""
+    gap = "\n\n" if md else "\n"
+    return f"{ruling(found)}{gap}{columns(RULES_HEAD, rule_rows(found.rules), md=md)}"
+
+
+RULES_HEAD = ["", "rule", "B against it"]
+
+
+def ruling(found: Comparison) -> str:
+    """All rules in one line: whether B is accepted, by how many of them, and which file has them; or nothing."""
+    if not found.rules:
+        return ""
+    counts = [(word, sum(one.ruling == word for one in found.rules)) for word in RULING_SIGNS]
+    told = ", ".join(f"{count} {word}" for word, count in counts if count)
+    whole = "✔ B is accepted" if found.accepted else "✘ B is not accepted"
+    return f"{whole}: {told}, by the rules in {found.rules_from}"
 
 
 def rule_rows(found: Sequence[Outcome]) -> list[list[str]]:
-    """The rows of the operator's rules."""
-    return [["✔" if one.met else "✘", one.metric, one.rule, one.reason] for one in found]
+    """The rows of the operator's rules, under `RULES_HEAD`."""
+    return [
+        [
+            f"{RULING_SIGNS[one.ruling]} {one.ruling}",
+            f"{one.metric} {one.rule}",
+            one.reason + (f"; {one.why}" if one.why else ""),
+        ]
+        for one in found
+    ]
 
 
 def _csv(found: Comparison) -> str:
@@ -162,7 +186,7 @@ def _csv(found: Comparison) -> str:
     head = ["metric", "unit", "direction", "primary", "verdict", "reason", "difference", "relative", "p"]
     for side in "ab":
         head += [f"{side}_{name}" for name in ("mean", "stdev", "min", "max", "n", "values")]
-    writer.writerow([*head, "noise_floor", "locked", "despite"])
+    writer.writerow([*head, "noise_floor", "locked", "despite", "rules"])
     waved = " ".join(one.key for one in found.differences if one.kind == "despite")
     for one in found.metrics:
         line: list[object] = [
@@ -177,5 +201,12 @@ def _csv(found: Comparison) -> str:
         for row in (one.a, one.b):
             line += [row.mean, row.stdev, row.minimum, row.maximum, len(row.values)]
             line.append(" ".join(map(str, row.values)))
-        writer.writerow([*line, one.floor, found.locked, waved])
+        writer.writerow([*line, one.floor, found.locked, waved, _told_rules(found.rules, one.metric)])
+    for name in dict.fromkeys(one.metric for one in found.rules):
+        if name not in {one.metric for one in found.metrics}:
+            writer.writerow([name, *[""] * (len(head) + 2), _told_rules(found.rules, name)])
     return out.getvalue().rstrip("\n")
+
+
+def _told_rules(rules: Sequence[Outcome], metric: str) -> str:
+    return "; ".join(f"{one.rule}: {one.ruling}: {one.reason}" for one in rules if one.metric == metric)

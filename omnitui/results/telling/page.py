@@ -6,7 +6,17 @@ from html import escape
 from omnitui.results.judging.compare import Comparison
 from omnitui.results.statistics import Summary
 from omnitui.results.table import REHEARSAL, number
-from omnitui.results.telling.comparison import HEAD, cells, despites, difference_rows, reason_of, rule_rows, side
+from omnitui.results.telling.comparison import (
+    HEAD,
+    RULES_HEAD,
+    cells,
+    despites,
+    difference_rows,
+    reason_of,
+    rule_rows,
+    ruling,
+    side,
+)
 from omnitui.results.telling.plots import strip
 from omnitui.runbook.measured import Reference
 
@@ -37,7 +47,7 @@ def comparison_page(found: Comparison) -> str:
     reasons = [] if found.locked else [reason_of(one) for one in found.metrics if one.primary]
     body.append(_list([*reasons, found.noise]))
     if found.rules:
-        body += ["<h2>Rules</h2>", _table(["", "metric", "rule", "B"], rule_rows(found.rules))]
+        body += ["<h2>Rules</h2>", f"<p>{escape(ruling(found))}</p>", _table(RULES_HEAD, rule_rows(found.rules))]
     body.append("<h2>Values</h2>")
     for one in found.metrics:
         plot = strip([("A", one.a.values), ("B", one.b.values)], one.unit, one.floor)

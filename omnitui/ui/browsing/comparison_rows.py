@@ -6,7 +6,16 @@ from omnitui.results.judging.compare import Comparison
 from omnitui.results.judging.verdicts import Judged
 from omnitui.results.statistics import Row as Stats
 from omnitui.results.table import REHEARSAL, number
-from omnitui.results.telling.comparison import SIGNS, despites, difference_rows, percent, reason_of, side
+from omnitui.results.telling.comparison import (
+    SIGNS,
+    despites,
+    difference_rows,
+    percent,
+    reason_of,
+    rule_rows,
+    ruling,
+    side,
+)
 from omnitui.ui.browsing.columns import Column, row
 from omnitui.ui.browsing.dots import dots, scale
 from omnitui.ui.signs import Tone
@@ -28,6 +37,7 @@ NARROW = (
     Column("verdict", "  verdict", 24, sorts=False),
 )
 _KINDS: Mapping[str, Tone] = {"blocks": "red", "despite": "warn", "subject": "blue", "told": "muted"}
+_RULINGS: Mapping[str, Tone] = {"accepted": "green", "refused": "red", "cannot be judged": "warn"}
 _TONES: Mapping[str, Tone] = {
     "better": "green",
     "worse": "red",
@@ -56,6 +66,18 @@ def side_rows(found: Comparison) -> Iterator[Row]:
     for differs, (kind, key, a, b, why) in zip(found.differences, rows, strict=True):
         told = (Cell(f"{a} → {b}"), Cell(f"  {why}", "muted"))
         yield Row("", (Cell(kind, _KINDS[differs.kind], 15), Cell(key, "strong", width), *told))
+
+
+def rule_lines(found: Comparison) -> Iterator[Row]:
+    """What the operator's rules say together, then each with its ruling and why; those not met first."""
+    if found.rules:
+        yield Row("", (Cell(ruling(found), "green" if found.accepted else "red"),))
+    rows = rule_rows(found.rules)
+    width = max((len(cells[1]) for cells in rows), default=0) + 2
+    for one, (sign, rule, reason) in sorted(
+        zip(found.rules, rows, strict=True), key=lambda pair: pair[0].ruling == "accepted"
+    ):
+        yield Row("", (Cell(sign, _RULINGS[one.ruling], 20), Cell(rule, "strong", width), Cell(reason)))
 
 
 def metric_row(one: Judged, narrow: bool, shown: tuple[Column, ...]) -> Row:

@@ -13,7 +13,15 @@ from omnitui.results.telling.comparison import render
 from omnitui.results.telling.page import comparison_page
 from omnitui.ui.browsing.columns import Column, fitting, head
 from omnitui.ui.browsing.comparing import compared
-from omnitui.ui.browsing.comparison_rows import COLUMNS, NARROW, about_rows, metric_row, pair_rows, side_rows
+from omnitui.ui.browsing.comparison_rows import (
+    COLUMNS,
+    NARROW,
+    about_rows,
+    metric_row,
+    pair_rows,
+    rule_lines,
+    side_rows,
+)
 from omnitui.ui.browsing.messages import ComparisonRead
 from omnitui.ui.screens.browsing import Browsing
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
@@ -56,6 +64,10 @@ class CompareScreen(Browsing):
         sides.border_title = "What differs"
         yield sides
         yield Table(id="verdicts", classes="pane")
+        rules = Readings(id="rules", classes="pane")
+        rules.border_title = "Rules"
+        rules.display = False
+        yield rules
         about = Readings(id="about", classes="pane")
         about.border_title = "Why"
         yield about
@@ -92,6 +104,9 @@ class CompareScreen(Browsing):
         self.query_one("#title", RowLine).show(Row("", (Cell("Compare", "strong"), told)))
         self.query_one("#sides", Readings).show_rows(tuple(side_rows(found)))
         table = self.query_one(Table)
+        rules = self.query_one("#rules", Readings)
+        rules.display = bool(found.rules)
+        rules.show_rows(tuple(rule_lines(found)))
         self._columns = fitting(NARROW if self._narrow else COLUMNS, table.scrollable_content_region.width)
         table.show(len(found.metrics), self._row, head(self._columns, "", descending=False))
         self._show_about()
