@@ -98,6 +98,7 @@ def known(commit: str, series: str, **more: object) -> dict[str, object]:
         "omnitui": "0.1.0",
         "packages": "textual==8.2.8",
         "edited": {},
+        "remedies": [],
         "variables": {"COMMIT": commit},
         "told": {"commit": commit},
         "gpus": {"count": 1, "names": ["NVIDIA H200"], "uuids": ["GPU-a"], "driver": "575.57"},

@@ -25,7 +25,7 @@ from omnitui.results import catalog
 from omnitui.results.collecting import Collected, read_output
 from omnitui.results.keys import commit_of, gpu_of
 from omnitui.results.passes import PassResult
-from omnitui.results.provenance import definition_sha256, gpus, pinned, provenance, told
+from omnitui.results.provenance import definition_sha256, gpus, pinned, provenance, remedies, told
 from omnitui.results.seen import summary
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
@@ -81,6 +81,7 @@ def _provenance(
     return {
         **provenance(state, scope, own),
         **_containers(runbook, run, state),
+        "remedies": remedies(store.events(run)[0], scope),
         "definition_sha256": definition_sha256(runbook, run.runbook),
         "gpus": gpus(lines, expand(runbook.resources.gpus, values)),
         "told": told(runbook, output.host, values),

@@ -1,6 +1,6 @@
 """The provenance of a pass as flat keys, and what each key is to a comparison. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omnitui.runbook.part import Role
@@ -21,6 +21,7 @@ FIXED: Mapping[str, Role] = {
     "host.cpu": "equal",
     "host.cpus": "equal",
     "containers": "equal",
+    "remedies": "told",
     "host.name": "told",
     "host.kernel": "told",
     "host.boot": "told",
@@ -29,7 +30,7 @@ FIXED: Mapping[str, Role] = {
     "packages": "told",
     "runbook_sha256": "told",
 }
-"""Keys of every pass. A new boot is a new session: told, because it may change the noise."""
+"""Keys of every pass. A new boot is a new session: told, because it may change the noise, as a remedy may."""
 
 
 def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
@@ -43,6 +44,7 @@ def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
         "rehearsal": "yes" if known.get("rehearsal") else "no",
         "origin": known.get("origin"),
         "edited": _text(known["edited"]) if "edited" in known else UNKNOWN,
+        "remedies": _remedies(known["remedies"]) if "remedies" in known else UNKNOWN,
         "omnitui": known.get("omnitui"),
         "packages": _text(known["packages"]) if "packages" in known else UNKNOWN,
         "containers": _text([_container(one) for one in known["containers"]]) if "containers" in known else "none",
@@ -94,6 +96,12 @@ def _container(one: Mapping[str, Any]) -> dict[str, Any]:
     # Its name, id and start say nothing about the numbers; where its folders lie on the host neither.
     digests = sorted(map(_text, one.get("digests", ()))) or [one.get("image", "")]
     return {"image": digests, "gpus": one.get("gpus", ()), "cpuset": one.get("cpuset", "")}
+
+
+def _remedies(taken: Sequence[Mapping[str, Any]]) -> str:
+    ended = (f"exit status {one['exit']}" if "exit" in one else "its end is not known" for one in taken)
+    told = (f"{one['step']}: {one['remedy']} ({end})" for one, end in zip(taken, ended, strict=True))
+    return "; ".join(told) or "none"
 
 
 def _text(value: object) -> str:

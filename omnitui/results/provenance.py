@@ -64,6 +64,21 @@ def pinned(state: RunState, scope: str) -> dict[str, list[str]]:
     return {"pinned": told} if told else {}
 
 
+def remedies(events: Iterable[Mapping[str, Any]], scope: str) -> list[dict[str, Any]]:
+    """The remedies taken at steps which the pass stands on, as the journal tells; `exit` where it is known."""
+    found: list[dict[str, Any]] = []
+    for event in events:
+        if not str(event.get("step", "")).startswith(_scopes(scope)):
+            continue
+        what = {name: str(event.get(name, "")) for name in ("step", "remedy", "command")}
+        if event["event"] == "remedy_begun":
+            found.append(what)
+        elif event["event"] == "remedy_taken" and found and isinstance(event.get("exit"), int):
+            # One at a time holds the run's lock, so the last that began is the one that ended.
+            found[-1]["exit"] = event["exit"]
+    return found
+
+
 def host() -> dict[str, Any]:
     """This machine."""
     return {

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tomllib
 from pathlib import Path
 
 from omnitui import store
@@ -175,3 +176,52 @@ def test_a_remedy_runs_in_the_steps_environment_or_on_the_host_with_nothing_adde
     host = desk.process("remedy", run.name, "_/_/red", "3", env={"TOKEN": SECRET})
     assert here.out.splitlines()[0] == "here: plum in /usr"
     assert host.out.splitlines()[0] == f"host: none in {Path.cwd()}"
+
+
+MEASURED = """
+schema = 1
+title = "Jams"
+summary = "A pass whose first step needs a remedy."
+[passes]
+out = "${RUN_DIR}/out/${PASS}"
+[[schedules]]
+id = "one"
+title = "One"
+order = ["a/1"]
+[[phases]]
+id = "measure"
+title = "Measure"
+per = "pass"
+[[phases.steps]]
+id = "client"
+title = "Client"
+run = 'test -e "$RUN_DIR/mended"; mkdir -p "$OUT"; echo "{\\"n\\": 1, \\"wer\\": 0.5}" > "$OUT/r.json"; echo OK'
+gates = [{ gate = "output", word = "OK", remedies = [{ say = "Mend it.", run = 'touch "$RUN_DIR/mended"' }] }]
+[[phases.steps]]
+id = "collect"
+title = "Collect"
+do = "collect"
+[[workloads]]
+id = "w"
+title = "W"
+file = "r.json"
+count = "n"
+expect = "1"
+[[metrics]]
+id = "wer"
+file = "r.json"
+path = "wer"
+"""
+
+
+def test_a_remedy_is_told_with_the_pass_that_stands_on_it(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "jams"
+    folder.mkdir()
+    (folder / "runbook.toml").write_text(MEASURED)
+    assert desk.omnitui("run", str(folder), "--headless").code == 1
+    run = desk.only_run()
+    assert desk.omnitui("remedy", run.name, "a/1/client", "1").code == 0
+    assert desk.resume(run).code == 0
+    known = tomllib.loads((run.pass_folder("a/1") / "provenance.toml").read_text())
+    told = {"step": "a/1/client", "remedy": "Mend it.", "command": 'touch "$RUN_DIR/mended"', "exit": 0}
+    assert known["remedies"] == [told]

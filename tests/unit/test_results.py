@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omnitui.model import Passed, PassRecord, Status, StepRecord, Waiting
 from omnitui.plan import lay_out
+from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
-from omnitui.results.provenance import pinned, provenance
+from omnitui.results.provenance import pinned, provenance, remedies
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.table import Format, number, render
 from omnitui.runbook.measured import Metric
@@ -376,3 +377,22 @@ def test_provenance_tells_what_was_read_back_of_the_steps_of_its_pass() -> None:
     there = state({"a/1/serve": kept, "a/2/serve": kept, "a/1/client": green()})
     assert pinned(there, "a/1") == {"pinned": ["serve: 4 threads of 2 processes keep to CPUs 2-15"]}
     assert pinned(there, "b/1") == {}
+
+
+def test_remedies_that_a_pass_stands_on_are_told_with_their_ends() -> None:
+    def remedy(event: str, step: str, say: str, **more: object) -> dict[str, object]:
+        return {"event": event, "step": step, "remedy": say, "command": "true", **more}
+
+    events: list[dict[str, object]] = [
+        {"event": "runner_started"},
+        remedy("remedy_begun", "_/_/check", "Mend it."),
+        remedy("remedy_taken", "_/_/check", "Mend it.", exit=0),
+        remedy("remedy_begun", "a/10/serve", "Not ours."),
+        remedy("remedy_taken", "a/10/serve", "Not ours.", exit=1),
+        remedy("remedy_begun", "a/1/serve", "Restart."),
+    ]
+    found = remedies(events, "a/1")
+    assert [(one["step"], one.get("exit")) for one in found] == [("_/_/check", 0), ("a/1/serve", None)]
+    told = keys_of({"remedies": found})["remedies"]
+    assert told == "_/_/check: Mend it. (exit status 0); a/1/serve: Restart. (its end is not known)"
+    assert (keys_of({"remedies": []})["remedies"], keys_of({})["remedies"]) == ("none", None)
