@@ -12,12 +12,10 @@ from omnitui.jobs.output import tail
 from omnitui.model import RUN_WIDE, Running
 from omnitui.plan import Outcome, PlannedStep
 from omnitui.progress import Meter, Progress, told
-from omnitui.results.passes import stored
-from omnitui.results.statistics import summarize
-from omnitui.results.table import Format
-from omnitui.results.telling.report import table_of
+from omnitui.results.sources import of_folder
+from omnitui.results.telling.report import as_table
 from omnitui.sanitise import plain
-from omnitui.snapshot import Snapshot, Watch
+from omnitui.snapshot import Watch
 from omnitui.store import RunFolder
 
 EXIT: dict[Outcome, int] = {
@@ -196,7 +194,7 @@ class Teller:
         snapshot = self._watch.take()
         name = snapshot.run.name
         if snapshot.outcome == "complete":
-            for line in report(snapshot).split("\n"):
+            for line in as_table(of_folder(snapshot.run), "table").split("\n"):
                 self.say(line)
             self.say(f"\nRun {name} is complete.")
         else:
@@ -215,18 +213,5 @@ class Teller:
         return EXIT[snapshot.outcome]
 
 
-def report(snapshot: Snapshot, form: Format = "table") -> str:
-    """The table over the passes of a run."""
-    passes = stored(snapshot.run, snapshot.state, snapshot.runbook)
-    source = (snapshot.run.name, snapshot.state.title, snapshot.runbook, snapshot.run.runbook)
-    return table_of(*source, passes, form)
-
-
 def _label(progress: Progress) -> str:
     return f"{progress.label}: " if progress.label else ""
-
-
-def is_complete(snapshot: Snapshot) -> bool:
-    """Whether every scored pass of every series is in the averages."""
-    summaries = summarize(stored(snapshot.run, snapshot.state, snapshot.runbook), [])
-    return all(summary.complete for summary in summaries)

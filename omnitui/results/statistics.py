@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from omnitui.results.passes import AUDIO, PassResult
 from omnitui.runbook.measured import Metric
@@ -26,6 +27,14 @@ class Row(Struct, frozen=True):
     maximum: float | None = None
 
 
+class Unlike(Struct, frozen=True):
+    """A key of provenance that is not the same for all passes of a series: each value with its passes."""
+
+    key: str
+    values: tuple[tuple[str | None, tuple[str, ...]], ...]
+    """A value of None is not known."""
+
+
 class Summary(Struct, frozen=True):
     """One series: its rows, and the passes that are not in them, with the reason."""
 
@@ -35,11 +44,19 @@ class Summary(Struct, frozen=True):
     left_out: tuple[tuple[str, str], ...]
     rehearsal: bool = False
     """Over rehearsed passes: stand-ins made its figures up."""
+    unlike: tuple[Unlike, ...] = ()
+    """What forbids one average over its passes: the rows have their values, and no mean."""
 
     @property
     def complete(self) -> bool:
         """Whether every scored pass is in the averages."""
-        return bool(self.averaged) and all(reason == "not scored" for _, reason in self.left_out)
+        whole = all(reason == "not scored" for _, reason in self.left_out)
+        return bool(self.averaged) and whole and not self.unlike
+
+    def without_mean(self, unlike: tuple[Unlike, ...]) -> "Summary":
+        """The same of passes that were not measured alike."""
+        rows = tuple(replace(one, mean=None, stdev=None) for one in self.rows)
+        return replace(self, rows=rows, unlike=unlike)
 
 
 def summarize(passes: Sequence[PassResult], metrics: Sequence[Told]) -> tuple[Summary, ...]:

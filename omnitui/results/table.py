@@ -10,6 +10,7 @@ import msgspec
 from omnitui.results.statistics import Row, Summary
 
 Format = Literal["table", "md", "csv", "json"]
+_LONG = 120
 REHEARSAL = "REHEARSAL: stand-ins made these figures up; none is a measurement."
 
 
@@ -34,7 +35,7 @@ def _csv(run: str, summaries: Sequence[Summary]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     head = ["run", "series", "metric", "unit", "direction", "mean", "stdev", "min", "max", "n", "values"]
-    writer.writerow([*head, "rehearsal"])
+    writer.writerow([*head, "rehearsal", "unlike"])
     for summary in summaries:
         for row in summary.rows:
             shown = [
@@ -45,6 +46,7 @@ def _csv(run: str, summaries: Sequence[Summary]) -> str:
                 len(row.values),
                 " ".join(map(str, row.values)),
                 str(summary.rehearsal).lower(),
+                " ".join(one.key for one in summary.unlike),
             ]
             writer.writerow([run, summary.series, row.metric, row.unit, row.direction, *shown])
     return out.getvalue().rstrip("\n")
@@ -87,11 +89,28 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, md: bool, rig
     return "\n".join(lines)
 
 
-def _heading(summary: Summary) -> str:
+def heading(summary: Summary) -> str:
+    """The series, and which passes are averaged."""
     count = len(summary.averaged)
     names = ", ".join(summary.averaged) or "none"
     name = f"{summary.series} (rehearsal)" if summary.rehearsal else summary.series
-    return f"Series {name}: {count} scored pass{'es' if count != 1 else ''} averaged ({names})"
+    passes = f"{count} scored pass{'es' if count != 1 else ''}"
+    if summary.unlike:
+        return f"Series {name}: no mean: {passes} ({names}) were not measured alike"
+    return f"Series {name}: {passes} averaged ({names})"
+
+
+def unlikes(summary: Summary) -> list[str]:
+    """What forbids one average over the passes: a line for each key, with the values and who has them."""
+    return [
+        f"{one.key} differs: " + "; ".join(f"{', '.join(who)}: {_value(value)}" for value, who in one.values)
+        for one in summary.unlike
+    ]
+
+
+def _value(value: str | None) -> str:
+    told = "not known" if value is None else value or "(empty)"
+    return told if len(told) <= _LONG else f"{told[: _LONG - 1]}…"
 
 
 def _notes(summary: Summary) -> list[str]:
@@ -100,9 +119,13 @@ def _notes(summary: Summary) -> list[str]:
 
 def _text(summary: Summary) -> str:
     table = columns(_HEAD, [_cells(row) for row in summary.rows], md=False, right=_RIGHT)
-    return "\n".join([_heading(summary), "", table, *_notes(summary)])
+    unlike = (f"  {line}" for line in unlikes(summary))
+    return "\n".join([heading(summary), *unlike, "", table, *_notes(summary)])
 
 
 def _markdown(summary: Summary) -> str:
     table = columns(_HEAD, [_cells(row) for row in summary.rows], md=True, right=_RIGHT)
-    return "\n".join([f"**{_heading(summary)}**", "", table, "", *(f"- {note}" for note in _notes(summary))])
+    unlike = unlikes(summary)
+    above = ["", *(f"- {line}" for line in unlike)] if unlike else []
+    head = [f"**{heading(summary)}**", *above, ""]
+    return "\n".join([*head, table, "", *(f"- {note}" for note in _notes(summary))])

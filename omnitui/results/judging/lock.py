@@ -53,6 +53,14 @@ def differences(
     return tuple(sorted(found, key=lambda one: (order.index(one.kind), one.key)))
 
 
+def unlike(passes: Sequence[Keys], roles: Mapping[str, Role]) -> tuple[Difference, ...]:
+    """What is not the same for all of these passes and so forbids one average over them.
+
+    What none of them tells is no difference that was seen: only comparing them with others needs it.
+    """
+    return tuple(one for one in differences(passes, passes, roles) if one.blocks and len(one.a) > 1)
+
+
 def _values(key: str, side: Sequence[Keys]) -> tuple[str | None, ...]:
     seen = {one.get(key, UNKNOWN) for one in side}
     return tuple(sorted(seen, key=lambda value: (value is None, value or "")))

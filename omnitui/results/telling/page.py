@@ -5,7 +5,7 @@ from html import escape
 
 from omnitui.results.judging.compare import Comparison
 from omnitui.results.statistics import Summary
-from omnitui.results.table import REHEARSAL, number
+from omnitui.results.table import REHEARSAL, heading, number, unlikes
 from omnitui.results.telling.comparison import (
     HEAD,
     RULES_HEAD,
@@ -81,8 +81,8 @@ def results_page(
     body = [f"<p>{escape(run)}</p>"]
     body += [_warning(REHEARSAL)] if any(one.rehearsal for one in summaries) else []
     for one in summaries:
-        count = len(one.averaged)
-        body.append(f"<h2>Series {escape(one.series)}: {count} scored pass{'es' * (count != 1)} averaged</h2>")
+        body.append(f"<h2>{escape(heading(one))}</h2>")
+        body += [_warning(line) for line in unlikes(one)]
         body.append(_list([f"{label} is left out: {reason}" for label, reason in one.left_out]))
         head = ["metric", "unit", "better", "mean", "std dev", "min", "max", "n"]
         rows = [

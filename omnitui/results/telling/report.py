@@ -1,41 +1,56 @@
 """The results of a run or an import, in every format."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
-from omnitui.results.passes import PassResult
+from omnitui.results.judging.lock import Difference, Keys, unlike
+from omnitui.results.keys import roles_of
 from omnitui.results.sources import Source
-from omnitui.results.statistics import Summary, summarize, told_metrics
+from omnitui.results.statistics import Summary, Unlike, summarize, told_metrics
 from omnitui.results.table import Format, render
 from omnitui.runbook.load import load
-from omnitui.runbook.schema import Runbook
 
 
 def summaries_of(source: Source) -> tuple[Summary, ...]:
-    """One summary for each series of a source."""
+    """One summary for each series of a source; no mean over passes that may not be compared with each other."""
     results = [one.result for one in source.passes]
-    return summarize(results, told_metrics(source.runbook.metrics, results))
+    found = summarize(results, told_metrics(source.runbook.metrics, results))
+    return tuple(_honest(one, source) for one in found)
+
+
+def _honest(summary: Summary, source: Source) -> Summary:
+    mine = {
+        one.result.label: one.keys
+        for one in source.passes
+        if (one.result.series, one.result.rehearsal) == (summary.series, summary.rehearsal)
+        and one.result.label in summary.averaged
+    }
+    found = unlike(tuple(mine.values()), roles_of(source.runbook))
+    if not found:
+        return summary
+    return summary.without_mean(tuple(_told(one, mine) for one in found))
+
+
+def _told(one: Difference, passes: Mapping[str, Keys]) -> Unlike:
+    return Unlike(
+        one.key,
+        tuple(
+            (value, tuple(label for label, keys in passes.items() if keys.get(one.key) == value))
+            for value in one.a
+        ),
+    )
 
 
 def as_table(source: Source, form: Format) -> str:
     """The table over the passes, with what of the page was not measured."""
-    results = [one.result for one in source.passes]
-    table = table_of(source.name, source.title, source.runbook, source.path / "runbook", results, form)
-    if not source.imported or form not in ("table", "md"):
-        return table
-    return f"{table}\n\nTaken in: measured before OmniTUI was there."
-
-
-def table_of(
-    name: str, title: str, runbook: Runbook, folder: Path, passes: Sequence[PassResult], form: Format
-) -> str:
-    """The table over passes; `folder` has the whole runbook, of which `runbook` is what the variables leave."""
-    table = render(name, title, summarize(passes, told_metrics(runbook.metrics, passes)), form)
-    here = {workload.id for workload in runbook.workloads}
-    missing = [one.id for one in load(folder).workloads if one.id not in here]
-    if not missing or form not in ("table", "md"):
-        return table
-    return f"{table}\n\nNot measured: {', '.join(missing)}. Coverage of the whole page is incomplete."
+    parts = [render(source.name, source.title, summaries_of(source), form)]
+    if form not in ("table", "md"):
+        return parts[0]
+    here = {workload.id for workload in source.runbook.workloads}
+    if missing := [one.id for one in load(source.path / "runbook").workloads if one.id not in here]:
+        parts.append(f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete.")
+    if source.imported:
+        parts.append("Taken in: measured before OmniTUI was there.")
+    return "\n\n".join(parts)
 
 
 def as_page(source: Source) -> str:
