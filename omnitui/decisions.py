@@ -27,7 +27,8 @@ from omnitui.model import (
 )
 from omnitui.places import output_at, places_of
 from omnitui.places.local import identity_of
-from omnitui.plan import apply, edit_mark, find_step, is_done, lay_out, next_step, passes_on, redo
+from omnitui.plan import find_step, is_done, lay_out, next_step, passes_on
+from omnitui.resumption import apply, edit_mark, redo
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Confirm
 from omnitui.store import Owned, RunFolder

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from omnitui.actions import Context
 from omnitui.contamination import OF_THE_HOST, Suspicion, look
 from omnitui.model import Running
-from omnitui.plan import find_step, measures, next_step
+from omnitui.plan import find_step, next_step
+from omnitui.resumption import measures
 from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, wanted_of
 from omnitui.sampling import Watched, samples
 from omnitui.telemetry import Writer

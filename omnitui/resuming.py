@@ -23,7 +23,8 @@ from omnitui.model import (
     Waiting,
     ended_attempt,
 )
-from omnitui.plan import PlannedStep, Resume, World, apply, next_step, resume
+from omnitui.plan import PlannedStep, next_step
+from omnitui.resumption import Resume, World, apply, resume
 from omnitui.runbook.schema import Serve
 from omnitui.world import move_output_aside, server_jobs
 

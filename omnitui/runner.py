@@ -31,7 +31,7 @@ from omnitui.model import (
 )
 from omnitui.places import places_of
 from omnitui.places.local import identity_of
-from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, resume, went_on
+from omnitui.plan import Outcome, PlannedStep, lay_out, next_step, went_on
 from omnitui.plan import outcome as where_it_stands
 from omnitui.probes import gpu
 from omnitui.recording import recorded
@@ -46,6 +46,7 @@ from omnitui.resuming import (
     seconds_since,
     take_up,
 )
+from omnitui.resumption import resume
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.variables import expand
 from omnitui.store import Owned, RunFolder

@@ -9,7 +9,8 @@ from omnitui import live, store
 from omnitui.jobs.job import JobFolder
 from omnitui.live import Shown
 from omnitui.model import Running, RunState, StepRecord
-from omnitui.plan import Outcome, Plan, PlannedStep, Resume, lay_out, next_step, outcome, resume
+from omnitui.plan import Outcome, Plan, PlannedStep, lay_out, next_step, outcome
+from omnitui.resumption import Resume, resume
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
 from omnitui.store import Holder, RunFolder

@@ -6,7 +6,8 @@ from omnitui.errors import UsageError
 from omnitui.jobs.job import Job, job_of
 from omnitui.model import PassRecord, Running, RunState
 from omnitui.places import output_at
-from omnitui.plan import Plan, PlannedStep, World, find_step, next_step
+from omnitui.plan import Plan, PlannedStep, find_step, next_step
+from omnitui.resumption import World
 from omnitui.runbook import load
 from omnitui.runbook.schema import Runbook, Serve, Stop
 from omnitui.store import RunFolder, folder_id, move_aside

@@ -11,8 +11,9 @@ from omnitui.gates import Green, Moot, Red, Unknown, Verdict
 from omnitui.jobs.job import Job, family_of
 from omnitui.model import PINNED
 from omnitui.pinning import AffinityReading, judge_pinned
-from omnitui.plan import PlannedStep, measures, next_step
+from omnitui.plan import PlannedStep, next_step
 from omnitui.probes import affinity
+from omnitui.resumption import measures
 from omnitui.runbook.variables import expand
 from omnitui.values import environment_at
 

@@ -21,7 +21,8 @@ from omnitui.model import MARKER, Identity, RunState, marker
 from omnitui.places import Place, open_place
 from omnitui.places.base import Process
 from omnitui.places.local import is_same
-from omnitui.plan import JobFact, PlannedStep
+from omnitui.plan import PlannedStep
+from omnitui.resumption import JobFact
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import names_in
 from omnitui.store import RunFolder

@@ -8,8 +8,8 @@ from textual.message import Message
 
 from omnitui.errors import OmniError
 from omnitui.notices import Notice
-from omnitui.plan import Resume
 from omnitui.progress import Progress
+from omnitui.resumption import Resume
 from omnitui.samples import Line
 from omnitui.sampling import Watched
 from omnitui.snapshot import Snapshot

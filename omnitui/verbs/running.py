@@ -11,8 +11,8 @@ from omnitui import config, headless, preflight, store, supervise
 from omnitui.errors import Blocked, UsageError
 from omnitui.headless import say
 from omnitui.model import RunState
-from omnitui.plan import Resume
-from omnitui.plan import resume as decide
+from omnitui.resumption import Resume
+from omnitui.resumption import resume as decide
 from omnitui.runbook import load
 from omnitui.runbook.variables import items_of
 from omnitui.snapshot import Snapshot, take

@@ -20,6 +20,7 @@ from omnitui.model import (
     Stopped,
     Waiting,
 )
+from omnitui.plan import lay_out
 from omnitui.runbook.schema import (
     Collect,
     Command,
@@ -77,6 +78,14 @@ def runbook(**more: object) -> Runbook:
     return Runbook(**{**parts, **more})  # type: ignore[arg-type]
 
 
+BOOK = runbook()
+PLAN = lay_out(BOOK, ORDER)
+IDS = [planned.id for planned in PLAN]
+WARM = ["folder", "serve", "client", "peek", "stop", "score", "collect"]
+WHOLE = ["folder", "serve", "client", "extra", "peek", "stop", "score", "collect"]
+"""The steps of an unscored pass, and of a whole one."""
+
+
 # -- states ----------------------------------------------------------------------------------------------------
 
 
@@ -112,12 +121,20 @@ def red(attempt: int = 1) -> Failed:
     return Failed(attempt=attempt, at=AT, reason="because")
 
 
+def at(step_id: str, status: Status, **more: Status) -> RunState:
+    """Everything before a step is green, and the step has a status."""
+    before = IDS[: IDS.index(step_id)]
+    return state({**dict.fromkeys(before, green()), step_id: status, **more})
+
+
+STOPPED = Stopped(attempt=1, at=AT, reason="stopped")
+CRASHED = Crashed(attempt=1, at=AT, reason="gone")
 NOT_DONE: tuple[Status, ...] = (
     Waiting(),
     running(),
     red(),
-    Stopped(attempt=1, at=AT, reason="stopped"),
-    Crashed(attempt=1, at=AT, reason="gone"),
+    STOPPED,
+    CRASHED,
     Asking(at=AT, question="Really?"),
 )
 DONE: tuple[Status, ...] = (green(), Skipped(at=AT, reason="no need"))

@@ -19,7 +19,8 @@ from omnitui import decisions, store, supervise
 from omnitui.errors import OmniError
 from omnitui.model import Asking, Running
 from omnitui.places import place_at
-from omnitui.plan import PlannedStep, is_done, resume
+from omnitui.plan import PlannedStep, is_done
+from omnitui.resumption import resume
 from omnitui.runbook.schema import Command, Serve
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
