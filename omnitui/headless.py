@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from omnitui import store, supervise
-from omnitui.jobs.job import JobFolder
+from omnitui.jobs.folder import JobFolder
 from omnitui.jobs.output import tail
 from omnitui.model import RUN_WIDE, Running
 from omnitui.plan import Outcome, PlannedStep

@@ -1,7 +1,8 @@
 """A remedy whose shell was killed goes on without it: nothing may begin beside it."""
 
 from omnitui.errors import Blocked
-from omnitui.jobs.job import Job, JobFolder, job_of
+from omnitui.jobs.folder import JobFolder
+from omnitui.jobs.job import Job, job_of
 from omnitui.model import RunState, marker
 from omnitui.places import Local
 from omnitui.plan import PlannedStep, find_step, lay_out

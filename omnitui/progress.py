@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from omnitui.bars import last_bar
 from omnitui.errors import OmniError
-from omnitui.jobs.job import JobFolder
+from omnitui.jobs.folder import JobFolder
 from omnitui.logs import blanked, leaks_of
 from omnitui.model import Running, RunState
 from omnitui.places import output_at

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from omnitui import live, store
-from omnitui.jobs.job import JobFolder
+from omnitui.jobs.folder import JobFolder
 from omnitui.live import Shown
 from omnitui.model import Running, RunState, StepRecord
 from omnitui.plan import Outcome, Plan, PlannedStep, lay_out, next_step, outcome

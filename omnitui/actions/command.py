@@ -13,7 +13,8 @@ from omnitui.actions.pinning import pinned, pinning_of
 from omnitui.actions.watching import wait_job
 from omnitui.errors import JobError
 from omnitui.gates import Green, Red, Verdict, earned, judge_output, word_of
-from omnitui.jobs.job import Job, look_of, read_handed, start
+from omnitui.jobs.folder import read_handed
+from omnitui.jobs.job import Job, look_of, start
 from omnitui.jobs.output import Scanner, tail, words_of
 from omnitui.model import Asking, Crashed
 from omnitui.plan import PlannedStep, servers_at

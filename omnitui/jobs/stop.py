@@ -9,7 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from omnitui.errors import JobError, PlaceError
-from omnitui.jobs.job import Job, JobFolder, family_of, members
+from omnitui.jobs.folder import JobFolder
+from omnitui.jobs.job import Job, family_of, members
 from omnitui.model import Identity
 from omnitui.places import Place
 from omnitui.places.base import Process

@@ -14,7 +14,7 @@ from typing import Any
 
 from omnitui import store, supervise
 from omnitui.cli import run_cli
-from omnitui.jobs.job import JobFolder
+from omnitui.jobs.folder import JobFolder
 from omnitui.model import MARKER, RunState
 from omnitui.places import Local
 from omnitui.places.base import Process

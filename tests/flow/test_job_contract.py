@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from omnitui.errors import JobError
-from omnitui.jobs.job import Job, JobFolder, members, read_handed, start
+from omnitui.jobs.folder import JobFolder, read_handed
+from omnitui.jobs.job import Job, members, start
 from omnitui.jobs.stop import stop, stop_stragglers
 from omnitui.places import Local
 from omnitui.places.local import boot_id, identity_of

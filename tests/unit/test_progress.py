@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from omnitui.bars import Bar, bar_of, last_bar
-from omnitui.jobs.job import JobFolder
+from omnitui.jobs.folder import JobFolder
 from omnitui.model import Running, RunState, StepRecord
 from omnitui.plan import PlannedStep, lay_out
 from omnitui.progress import Meter, Progress, count_files, paced, told

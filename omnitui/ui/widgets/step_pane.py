@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from omnitui.jobs.job import JobFolder
+from omnitui.jobs.folder import JobFolder
 from omnitui.model import Passed, Running, StepRecord
 from omnitui.plan import PlannedStep
 from omnitui.progress import Progress
