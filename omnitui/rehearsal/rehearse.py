@@ -18,7 +18,7 @@ from omnitui.rehearsal import sandbox
 from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.furnish import furnish
 from omnitui.rehearsal.sandbox import Sandbox
-from omnitui.rehearsal.stand_ins import docker, lingering, minicpmo_inputs, stage
+from omnitui.rehearsal.stand_ins import containers, lingering, minicpmo_inputs, stage
 from omnitui.runbook.gates import ContainerUp
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Command, Runbook
@@ -151,9 +151,9 @@ def inside(run: RunFolder) -> None:
         lingering.occupy(port_of("${DEMO_PORT}", _known_values(run)[1]))
     again = place.state / "start-again"
     if again.exists():
-        docker.start_all()
+        containers.start_all()
         again.unlink()
-    docker.revive()
+    containers.revive()
 
 
 def clear(place: Sandbox) -> None:

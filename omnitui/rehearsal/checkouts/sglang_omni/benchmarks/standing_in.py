@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from omnitui.rehearsal.stand_ins import docker, serve, stage
+from omnitui.rehearsal.stand_ins import containers, serve, stage
 
 EVERY = 40
 """One sample in so many is really requested: a rehearsal is for the path, not for the load."""
@@ -86,7 +86,7 @@ def break_halfway() -> None:
     if fault == "client-cut":
         os.kill(os.getpid(), signal.SIGKILL)
     if fault == "reboot":
-        docker.stop_here()
+        containers.stop_here()
 
 
 def figure(value: float) -> float:
