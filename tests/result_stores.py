@@ -98,6 +98,7 @@ def known(commit: str, series: str, **more: object) -> dict[str, object]:
         "omnitui": "0.1.0",
         "packages": "textual==8.2.8",
         "edited": {},
+        "skipped": {},
         "remedies": [],
         "variables": {"COMMIT": commit},
         "told": {"commit": commit},

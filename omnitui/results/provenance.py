@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 import omnitui
-from omnitui.model import PINNED, RUN_WIDE, Passed, RunState
+from omnitui.model import PINNED, RUN_WIDE, Passed, RunState, Skipped
 from omnitui.places.local import boot_id
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.load import files_of
@@ -31,7 +31,8 @@ def provenance(state: RunState, scope: str, variables: Mapping[str, str] | None 
     `variables` are those of the pass, resolved, with the values that its series has for itself.
     """
     series = scope.partition("/")[0]
-    edited = sorted(key for key, record in state.steps.items() if record.edited and key.startswith(_scopes(scope)))
+    below = {key: record for key, record in sorted(state.steps.items()) if key.startswith(_scopes(scope))}
+    edited = [key for key, record in below.items() if record.edited]
     handed = {key: dict(value) for key, value in state.handed.items() if f"{key}/".startswith(_scopes(scope))}
     return {
         "runbook": state.runbook,
@@ -44,7 +45,12 @@ def provenance(state: RunState, scope: str, variables: Mapping[str, str] | None 
         "series": dict(state.series.get(series, {})),
         "handed": handed,
         "edited_steps": edited,
-        "edited": {key.rpartition("/")[2]: state.steps[key].edited for key in edited},
+        "edited": {key.rpartition("/")[2]: below[key].edited for key in edited},
+        "skipped": {
+            key.rpartition("/")[2]: record.status.reason
+            for key, record in below.items()
+            if isinstance(record.status, Skipped)
+        },
         "rehearsal": state.rehearsal,
         "host": host(),
         "packages": packages(),

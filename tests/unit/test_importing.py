@@ -110,13 +110,13 @@ def test_it_is_never_compared_in_silence(book: Path) -> None:
     (a, _), (b, _) = taken(book, "a"), taken(book, "b")
     found = compared(a, b)
     blocking = {one.key for one in found.differences if one.blocks}
-    # Nobody has said whether a command was edited, what the containers were, or on which port.
-    assert blocking == {"edited", "containers"}
+    # Nobody has said whether a command was edited or a step skipped, what the containers were, or on which port.
+    assert blocking == {"edited", "skipped", "containers"}
     assert {one.verdict for one in found.metrics} == {"cannot be compared"}
     assert "edited is not known" in render(found, "table")
     waved = compared(a, b, "unknown")
     assert waved.locked == ""
-    assert "Compared despite: containers, edited." in render(waved, "md")
+    assert "Compared despite: containers, edited, skipped." in render(waved, "md")
     (rate,) = waved.metrics
     assert (rate.verdict, rate.p) == ("no difference shown", 1.0)
 
@@ -154,7 +154,7 @@ def test_every_form_of_a_comparison(book: Path) -> None:
     assert json.loads(render(found, "json"))["metrics"][0]["a"]["values"] == [79.301, 75.532, 94.349]
     head, line = render(found, "csv").splitlines()
     assert head.startswith("metric,unit,direction,primary,verdict")
-    assert line.endswith("containers edited,")
+    assert line.endswith("containers edited skipped,")
     page = comparison_page(found)
     assert page.count("<svg") == 1
     assert "<script" not in page

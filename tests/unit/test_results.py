@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omnitui.model import Passed, PassRecord, Status, StepRecord, Waiting
+from omnitui.model import Passed, PassRecord, Skipped, Status, StepRecord, Waiting
 from omnitui.plan import lay_out
 from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
@@ -360,11 +360,16 @@ def test_every_form_bears_nothing(form: Format, summaries: tuple[Summary, ...]) 
 # -- provenance ------------------------------------------------------------------------------------------------
 
 
-def test_provenance_names_the_run_and_the_edits_of_its_pass() -> None:
+def test_provenance_names_the_run_and_what_was_edited_or_skipped() -> None:
     there = state({"a/1/client": green()})
     for step_id in ("a/1/score", "a/1/client", "a/10/client", "_/_/check"):
         there = there.with_step(step_id, StepRecord(edited="echo"))
+    for step_id in ("_/_/models", "b/_/venv"):
+        there = there.with_step(step_id, StepRecord(status=Skipped(at=AT, reason="there by hand")))
     found = provenance(there, "a/1")
+    assert found["skipped"] == {"models": "there by hand"}
+    assert keys_of(found)["skipped"] == "models"
+    assert keys_of(provenance(there, "b/1"))["skipped"] == "models, venv"
     assert (found["run"], found["pass"]) == ("20260102-030405-bench", "a/1")
     assert found["edited_steps"] == ["_/_/check", "a/1/client", "a/1/score"]
     assert found["packages"]["pytest"]
