@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -35,8 +34,6 @@ from omnitui.probes import assets, gpu, listeners
 from omnitui.runbook.gates import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.variables import expand
 from omnitui.values import place_of, port_of
-
-Probe: TypeAlias = Callable[[], Reading]
 
 
 class World:

@@ -5,7 +5,6 @@ huggingface_hub costs 0.2 s and 30 MiB that neither runner nor screen should pay
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -27,6 +26,7 @@ from omnitui.assets import (
 )
 from omnitui.errors import UsageError
 from omnitui.places import place_at
+from omnitui.probes.one_look import NotSeen, one_look
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 
@@ -57,23 +57,13 @@ def reading(hub: Path, assets: tuple[Wanted, ...]) -> AssetsReading:
     """One look, taken by a child process. Blocks for as long as it takes, at most a minute."""
     if not assets:
         return AssetsReading()
+    request = Request(str(hub), assets)
     try:
-        child = subprocess.run(
-            [sys.executable, "-m", "omnitui.probes.assets"],
-            input=msgspec.json.encode(Request(str(hub), assets)),
-            capture_output=True,
-            timeout=_PATIENCE_S,
-            env={**os.environ, "HF_HUB_OFFLINE": "1"},
-            check=False,
+        return one_look(
+            "omnitui.probes.assets", request, AssetsReading, str(hub), _PATIENCE_S, {"HF_HUB_OFFLINE": "1"}
         )
-        return msgspec.json.decode(child.stdout.rpartition(b"\n")[2], type=AssetsReading)
-    except subprocess.TimeoutExpired:
-        return AssetsReading(error=f"{hub} did not answer within {_PATIENCE_S:.0f} s")
-    except OSError as error:
-        return AssetsReading(error=f"the look at {hub} could not be started: {error.strerror}")
-    except msgspec.MsgspecError:
-        said = child.stderr.decode(errors="replace").strip().splitlines()
-        return AssetsReading(error=f"the look at {hub} failed: {said[-1] if said else 'it said nothing'}")
+    except NotSeen as error:
+        return AssetsReading(error=str(error))
 
 
 def look(hub: Path, assets: tuple[Wanted, ...]) -> tuple[Found, ...]:

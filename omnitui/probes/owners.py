@@ -13,7 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from omnitui.model import MARKER
-from omnitui.probes.procfs import Seen, environ, seen
+from omnitui.places.eyes import environ
+from omnitui.probes.procfs import Seen, seen
 
 _ANCESTORS = 16
 _ENGINES = ("dockerd", "containerd", "docker-proxy")

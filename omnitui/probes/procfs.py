@@ -56,14 +56,3 @@ def seen(pid: int, thread: str = "") -> Seen | None:
         kernel=bool(int(fields[6]) & _KERNEL_THREAD),
         command=head.partition(b"(")[2].decode(errors="replace"),
     )
-
-
-def environ(pid: int) -> dict[str, str] | None:
-    """What a process was given as its environment; None when it belongs to another user."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
-    pairs = (entry.partition(b"=") for entry in data.split(b"\0") if entry)
-    return {name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs}

@@ -6,12 +6,13 @@ and 116 MiB to import.
 
 import contextlib
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import msgspec
+
+from omnitui.probes.one_look import NotSeen, one_look
 
 _PATIENCE_S = 600.0
 
@@ -46,22 +47,9 @@ def reading(request: Request) -> RowsReading:
     prepared = os.environ.get("HF_DATASETS_CACHE", str(home / "datasets"))
     env = {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": request.hub, "HF_DATASETS_CACHE": prepared}
     try:
-        child = subprocess.run(
-            [sys.executable, "-m", "omnitui.probes.rows"],
-            input=msgspec.json.encode(request),
-            capture_output=True,
-            timeout=_PATIENCE_S,
-            env={**os.environ, **env},
-            check=False,
-        )
-        return msgspec.json.decode(child.stdout.rpartition(b"\n")[2], type=RowsReading)
-    except subprocess.TimeoutExpired:
-        return RowsReading(error=f"no answer within {_PATIENCE_S:.0f} s")
-    except OSError as error:
-        return RowsReading(error=f"the look could not be started: {error.strerror}")
-    except msgspec.MsgspecError:
-        said = child.stderr.decode(errors="replace").strip().splitlines()
-        return RowsReading(error=said[-1] if said else "the look failed and said nothing")
+        return one_look("omnitui.probes.rows", request, RowsReading, request.repo, _PATIENCE_S, env)
+    except NotSeen as error:
+        return RowsReading(error=str(error))
 
 
 def count(request: Request) -> RowsReading:
