@@ -108,6 +108,13 @@ class Desk:
         for point in points:
             (self.control / point).touch()
 
+    def waiting(self, *points: str, schedule: str = "one", **values: str) -> RunFolder:
+        """Start a run that waits at these points, and come back when it is at the first."""
+        self.pause(*points)
+        run = self.detach(*self.mini("--detach", schedule=schedule, **values))
+        self.reached(points[0])
+        return run
+
     def reached(self, point: str) -> None:
         """Wait until the run has come to a point."""
         until((self.control / f"{point}.reached").exists, about=f"the run comes to {point}")

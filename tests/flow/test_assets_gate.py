@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.books import make_book
 from tests.flow.desk import RUNBOOKS, Desk
 from tests.hub_caches import MODEL, SHA, cache
 
@@ -61,12 +62,10 @@ def test_a_step_with_two_looks_is_true_already_only_when_both_hold(
 ) -> None:
     hub = tmp_path / "hub"
     cache(hub, "org/big", MODEL, main=SHA, without=() if whole else (SHARD,))
-    book = tmp_path / "both"
-    book.mkdir()
-    (book / "runbook.toml").write_text(BOTH)
+    book = make_book(tmp_path / "both", BOTH)
     if usable:
         (hub / "usable").touch()
-    told = desk.omnitui("run", str(book), f"--set=HUB={hub}", "--headless")
+    told = desk.omnitui("run", book, f"--set=HUB={hub}", "--headless")
     assert (hub / "fetched").exists() is fetched
     assert ("already true" in told.out) is not fetched
     assert told.code == (0 if whole else 1), told

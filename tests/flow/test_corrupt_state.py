@@ -24,9 +24,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 @pytest.fixture
 def cut_off(desk: Desk) -> RunFolder:
     """A run whose runner was killed while the client was at work."""
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("client")
+    run = desk.waiting("client")
     desk.kill_runner(run)
     desk.release("client")
     return run

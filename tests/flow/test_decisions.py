@@ -10,18 +10,11 @@ import pytest
 from omnitui import store
 from omnitui.probes import listeners
 from omnitui.store import RunFolder
+from tests.books import make_book
 from tests.flow.desk import PASS, RUNBOOKS, Desk, alive, contents
 from tests.waiting import until
 
 ASKS = str(RUNBOOKS / "asks")
-
-
-def client_at_work(desk: Desk, schedule: str = "one") -> RunFolder:
-    """A run whose client waits."""
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach", schedule=schedule))
-    desk.reached("client")
-    return run
 
 
 def failed_at_warm_up(desk: Desk, schedule: str) -> RunFolder:
@@ -45,7 +38,7 @@ def series(desk: Desk, run: RunFolder) -> dict[str, Any]:
 
 
 def test_hold_ends_the_runner_after_the_step_and_resume_goes_on(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     watching = desk.begin("attach", run.name, "--headless")
     assert desk.omnitui("hold", run.name).code == 0
     desk.saw(run, "request", request="hold")
@@ -62,7 +55,7 @@ def test_hold_ends_the_runner_after_the_step_and_resume_goes_on(desk: Desk) -> N
 
 
 def test_stop_ends_the_client_and_the_server_and_the_pass_is_redone(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     watching = desk.begin("attach", run.name, "--headless")
     assert desk.omnitui("stop", run.name).code == 0
     assert desk.end(watching).code == 130
@@ -77,7 +70,7 @@ def test_stop_ends_the_client_and_the_server_and_the_pass_is_redone(desk: Desk) 
 
 
 def test_term_to_the_runner_means_stop(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     holder = store.holder(run)
     assert holder
     os.kill(holder.identity.pid, signal.SIGTERM)
@@ -88,7 +81,7 @@ def test_term_to_the_runner_means_stop(desk: Desk) -> None:
 
 
 def test_a_hangup_does_not_reach_the_runner_nor_its_jobs(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     holder = store.holder(run)
     assert holder
     os.kill(holder.identity.pid, signal.SIGHUP)
@@ -98,7 +91,7 @@ def test_a_hangup_does_not_reach_the_runner_nor_its_jobs(desk: Desk) -> None:
 
 
 def test_stop_without_a_runner_ends_what_was_left(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     desk.kill_runner(run)
     client = desk.group_of(run, f"{PASS}/client")
     told = desk.omnitui("stop", run.name)
@@ -237,7 +230,7 @@ def test_a_pass_that_is_redone_is_moved_aside(desk: Desk) -> None:
 
 
 def test_a_later_pass_that_was_left_half_done_begins_again_too(desk: Desk) -> None:
-    run = client_at_work(desk, "two")
+    run = desk.waiting("client", schedule="two")
     (desk.control / "warm.fail").touch()
     desk.release("client")
     until(lambda: store.holder(run) is None, about="run2 has failed at its warm up")
@@ -265,7 +258,7 @@ def test_the_output_of_another_run_is_moved_aside_and_not_overwritten(desk: Desk
 
 
 def test_redo_after_the_runner_died_ends_the_client_first(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     desk.kill_runner(run)
     client = desk.group_of(run, f"{PASS}/client")
     assert desk.omnitui("redo", run.name, PASS).code == 0
@@ -276,7 +269,7 @@ def test_redo_after_the_runner_died_ends_the_client_first(desk: Desk) -> None:
 
 
 def test_a_live_run_is_not_decided_over(desk: Desk) -> None:
-    run = client_at_work(desk)
+    run = desk.waiting("client")
     for verb in (["skip", run.name, f"{PASS}/client", "--reason", "x"], ["redo", run.name, PASS]):
         told = desk.omnitui(*verb)
         assert told.code == 3, told
@@ -304,8 +297,8 @@ def test_ctrl_c_leaves_the_run_alone_and_says_so(desk: Desk) -> None:
 def test_what_a_step_left_in_a_session_of_its_own_is_stopped_in_the_end(
     desk: Desk, tmp_path: Path, then: str
 ) -> None:
-    (tmp_path / "daemon").mkdir()
-    (tmp_path / "daemon" / "runbook.toml").write_text(
+    book = make_book(
+        tmp_path / "daemon",
         """
 schema = 1
 title = "Leaves something"
@@ -324,9 +317,9 @@ until [ "$(ps -o sid= -p $! | tr -d ' ')" = $! ]; do sleep 0.01; done
 echo $! > "$RUN_DIR/daemon"
 THEN
 '''
-""".replace("THEN", then)
+""".replace("THEN", then),
     )
-    told = desk.end(desk.begin("run", str(tmp_path / "daemon"), "--headless"))
+    told = desk.end(desk.begin("run", book, "--headless"))
     run = desk.only_run()
     if then == "false":
         # A failed run keeps what it started, for the operator to look at.

@@ -18,9 +18,7 @@ from tests.waiting import PATIENCE_S, until
 
 
 def test_the_lock_of_a_dead_runner_is_free_though_its_server_lives(desk: Desk) -> None:
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("client")
+    run = desk.waiting("client")
     holder = store.holder(run)
     assert holder
     assert holder.role == "runner"
@@ -38,9 +36,7 @@ def test_the_lock_of_a_dead_runner_is_free_though_its_server_lives(desk: Desk) -
 
 
 def test_a_second_runner_of_a_run_is_refused_and_names_the_first(desk: Desk) -> None:
-    desk.pause("versions")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("versions")
+    run = desk.waiting("versions")
     holder = store.holder(run)
     assert holder
     second = subprocess.run(
@@ -63,9 +59,7 @@ def test_a_second_runner_of_a_run_is_refused_and_names_the_first(desk: Desk) -> 
 
 
 def test_a_second_run_on_the_same_port_is_refused_and_names_the_first(desk: Desk) -> None:
-    desk.pause("client")
-    first = desk.detach(*desk.mini("--detach"))
-    desk.reached("client")
+    first = desk.waiting("client")
     told = desk.omnitui(*desk.mini())
     assert told.code == 3
     assert f"port {desk.port}" in told.err

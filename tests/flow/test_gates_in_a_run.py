@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from omnitui import store
+from tests.books import make_book
 from tests.flow.desk import PASS, RUNBOOKS, Desk, Told, alive
 from tests.waiting import until
 
@@ -160,9 +161,7 @@ class Stranger(BaseHTTPRequestHandler):
 
 def test_somebody_elses_200_is_not_ready(desk: Desk) -> None:
     # The port is taken only after our server has been started.
-    desk.pause("serve")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("serve")
+    run = desk.waiting("serve")
     with HTTPServer(("127.0.0.1", desk.port), Stranger) as stranger:
         answering = threading.Thread(target=stranger.serve_forever)
         answering.start()
@@ -187,9 +186,7 @@ def test_a_server_with_another_model_is_red(desk: Desk) -> None:
 
 
 def test_the_death_of_the_server_fails_the_client(desk: Desk) -> None:
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("client")
+    run = desk.waiting("client")
     client = desk.group_of(run, f"{PASS}/client")
     server = int((desk.control / "server.pid").read_text())
     subprocess.run(["kill", "-KILL", str(server)], check=True)
@@ -201,10 +198,8 @@ def test_the_death_of_the_server_fails_the_client(desk: Desk) -> None:
 
 
 def test_a_port_that_somebody_else_takes_midway_fails_the_step(desk: Desk, tmp_path: Path) -> None:
-    book = tmp_path / "midway"
-    book.mkdir()
-    (book / "server.py").write_text(MIDWAY)
-    (book / "runbook.toml").write_text(
+    book = make_book(
+        tmp_path / "midway",
         f"""
 schema = 1
 title = "Midway"
@@ -232,9 +227,10 @@ id = "stop"
 title = "Stop"
 do = "stop"
 server = "web"
-"""
+""",
     )
-    run = desk.detach("run", str(book))
+    Path(book, "server.py").write_text(MIDWAY)
+    run = desk.detach("run", book)
     until((run.path / "closed").exists, about="the server has closed its port")
     other = subprocess.Popen([sys.executable, "-c", LISTEN, str(desk.port)], stdout=subprocess.PIPE, text=True)
     try:

@@ -40,9 +40,7 @@ def test_a_spoiled_pass_is_told(desk: Desk) -> None:
 
 
 def test_progress_is_told_when_a_tenth_more_is_done(desk: Desk) -> None:
-    desk.pause("client")
-    run = desk.detach(*desk.mini())
-    desk.reached("client")
+    run = desk.waiting("client")
     log = desk.job(run, f"{PASS}/client").log
     said: list[str] = []
     teller = Teller(Watch(run), said.append)

@@ -51,9 +51,7 @@ CASES = {
 
 @pytest.mark.parametrize(("point", "victims", "kind"), CASES.values(), ids=list(CASES))
 def test_killed_at(desk: Desk, point: str, victims: tuple[str, ...], kind: str) -> None:
-    desk.pause(point)
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached(point)
+    run = desk.waiting(point)
     desk.kill_runner(run)
     for step in victims:
         os.killpg(desk.group_of(run, step), signal.SIGKILL)
@@ -118,9 +116,7 @@ def test_killed_while_it_collects_or_summarizes(desk: Desk, step: str) -> None:
 
 
 def test_a_worker_that_outlived_its_server_does_not_count_as_the_server(desk: Desk) -> None:
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach", FAULT="worker"))
-    desk.reached("client")
+    run = desk.waiting("client", FAULT="worker")
     desk.kill_runner(run)
     os.kill(int((desk.control / "server.pid").read_text()), signal.SIGKILL)
     until(lambda: desk.job(run, f"{PASS}/serve").exit_status() == 137, about="the server has ended")
@@ -133,9 +129,7 @@ def test_a_worker_that_outlived_its_server_does_not_count_as_the_server(desk: De
 
 
 def test_a_look_that_lost_its_runner_is_stopped(desk: Desk) -> None:
-    desk.pause("look")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("look")
+    run = desk.waiting("look")
     (old,) = {process.group for process, _ in desk.marked().values()}
     desk.kill_runner(run)
     resumed = desk.begin("resume", run.name, "--headless", "--yes")
@@ -145,9 +139,7 @@ def test_a_look_that_lost_its_runner_is_stopped(desk: Desk) -> None:
 
 
 def test_a_job_that_ended_while_nobody_looked_is_judged_and_not_repeated(desk: Desk) -> None:
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("client")
+    run = desk.waiting("client")
     desk.kill_runner(run)
     desk.release("client")
     until(lambda: desk.job(run, f"{PASS}/client").exit_status() == 0, about="the client ended alone")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from omnitui import supervise
+from tests.books import make_book
 from tests.flow.desk import Desk
 from tests.waiting import until
 
@@ -53,13 +54,6 @@ gates = [{ gate = "output", word = "FINE" }]
 """
 
 
-def book(folder: Path, text: str) -> str:
-    path = folder / "book"
-    path.mkdir()
-    (path / "runbook.toml").write_text(text)
-    return str(path)
-
-
 def told(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
@@ -74,7 +68,7 @@ def heard(tmp_path: Path, config_file: Path) -> Path:
 
 
 def test_a_red_gate_and_the_end_are_told_once_each(desk: Desk, tmp_path: Path, heard: Path) -> None:
-    ended = desk.omnitui("run", book(tmp_path, RUNBOOK), "--headless", "--set=TOKEN=hunter2hunter2")
+    ended = desk.omnitui("run", make_book(tmp_path / "book", RUNBOOK), "--headless", "--set=TOKEN=hunter2hunter2")
     assert ended.code == 1
     run = desk.only_run()
     until(lambda: len(told(heard)) == 2, about="both notices")
@@ -88,13 +82,13 @@ def test_a_red_gate_and_the_end_are_told_once_each(desk: Desk, tmp_path: Path, h
 
 
 def test_a_step_that_asks_is_told(desk: Desk, tmp_path: Path, heard: Path) -> None:
-    assert desk.omnitui("run", book(tmp_path, ASKS), "--headless").code == 3
+    assert desk.omnitui("run", make_book(tmp_path / "book", ASKS), "--headless").code == 3
     until(lambda: bool(told(heard)), about="the notice")
     assert [(one["event"], one["reason"]) for one in told(heard)] == [("asks", "Well?")]
 
 
 def test_the_message_is_in_the_environment(desk: Desk, tmp_path: Path, heard: Path) -> None:
-    assert desk.omnitui("run", book(tmp_path, OK), "--headless").code == 0
+    assert desk.omnitui("run", make_book(tmp_path / "book", OK), "--headless").code == 0
     until(lambda: (tmp_path / "env").exists() and "OMNITUI_REASON" in (tmp_path / "env").read_text())
     lines = (tmp_path / "env").read_text().splitlines()
     assert {"OMNITUI_EVENT=ended", "OMNITUI_REASON=complete", "OMNITUI_STEP="} <= set(lines)
@@ -115,7 +109,7 @@ def test_a_command_that_fails_or_hangs_is_journalled_and_harmless(
     desk: Desk, tmp_path: Path, config_file: Path, command: str, reason: str
 ) -> None:
     config_file.write_text(f'on_event = "{command}"\non_event_timeout_s = 0.3\n')
-    assert desk.omnitui("run", book(tmp_path, OK), "--headless").code == 0
+    assert desk.omnitui("run", make_book(tmp_path / "book", OK), "--headless").code == 0
     (failed,) = desk.events(desk.only_run(), "on_event_failed")
     assert failed["reason"].startswith(reason)
     assert failed["kind"] == "ended"
@@ -123,7 +117,7 @@ def test_a_command_that_fails_or_hangs_is_journalled_and_harmless(
 
 def test_a_command_that_outlasts_the_runner_keeps_its_limit(desk: Desk, tmp_path: Path, config_file: Path) -> None:
     config_file.write_text('on_event = "sleep 100"\non_event_timeout_s = 3\n')
-    assert desk.omnitui("run", book(tmp_path, OK), "--headless").code == 0
+    assert desk.omnitui("run", make_book(tmp_path / "book", OK), "--headless").code == 0
     (failed,) = desk.events(desk.only_run(), "on_event_failed")
     assert "still at work" in failed["reason"]
     # The desk fails the test when anything of it is left.
@@ -132,7 +126,7 @@ def test_a_command_that_outlasts_the_runner_keeps_its_limit(desk: Desk, tmp_path
 
 def test_a_broken_config_is_told_before_the_run(desk: Desk, tmp_path: Path, config_file: Path) -> None:
     config_file.write_text("on_evnt = 'x'\n")
-    told = desk.omnitui("run", book(tmp_path, OK), "--headless")
+    told = desk.omnitui("run", make_book(tmp_path / "book", OK), "--headless")
     assert told.code == 2
     assert "did you mean on_event?" in told.err
 
@@ -140,7 +134,7 @@ def test_a_broken_config_is_told_before_the_run(desk: Desk, tmp_path: Path, conf
 def test_a_config_that_breaks_later_does_not_disturb_the_runner(
     desk: Desk, tmp_path: Path, config_file: Path
 ) -> None:
-    run = supervise.make_run(book(tmp_path, OK), {}, None)
+    run = supervise.make_run(make_book(tmp_path / "book", OK), {}, None)
     config_file.write_text("on_evnt = 'x'\n")
     supervise.start(run)
     assert desk.saw(run, "runner_ended")["outcome"] == "complete"

@@ -10,14 +10,6 @@ from tests.flow.desk import PASS, Desk
 from tests.waiting import until
 
 
-def at_client(desk: Desk, folder: str) -> RunFolder:
-    """A run that writes to `folder` and whose client waits."""
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach", WORK=folder))
-    desk.reached("client")
-    return run
-
-
 def let_go(desk: Desk, run: RunFolder) -> None:
     """Let the client go on, and wait for the end."""
     desk.release("client")
@@ -26,9 +18,7 @@ def let_go(desk: Desk, run: RunFolder) -> None:
 
 def test_numbers_of_another_run_are_never_collected(desk: Desk, tmp_path: Path) -> None:
     work = tmp_path / "work"
-    desk.pause("score")
-    first = desk.detach(*desk.mini("--detach", WORK=str(work)))
-    desk.reached("score")
+    first = desk.waiting("score", WORK=str(work))
     desk.omnitui("hold", first.name)
     desk.saw(first, "request")
     desk.release("score")
@@ -47,7 +37,7 @@ def test_numbers_of_another_run_are_never_collected(desk: Desk, tmp_path: Path) 
 
 
 def test_a_folder_is_claimed_however_it_is_spelled(desk: Desk, tmp_path: Path) -> None:
-    first = at_client(desk, str(tmp_path / "work"))
+    first = desk.waiting("client", WORK=str(tmp_path / "work"))
     (tmp_path / "link").symlink_to(tmp_path / "work")
     for spelled in (f"{tmp_path}/work/", f"{tmp_path}/./work", str(tmp_path / "link")):
         told = desk.omnitui(*desk.mini("--detach", WORK=spelled, PORT="65000"))
@@ -61,7 +51,7 @@ def test_a_pass_is_not_redone_over_the_head_of_another_run(desk: Desk, tmp_path:
     work = str(tmp_path / "work")
     assert desk.omnitui(*desk.mini(WORK=work)).code == 0
     (done,) = store.runs()
-    living = at_client(desk, work)
+    living = desk.waiting("client", WORK=work)
     told = desk.omnitui("redo", done.name, PASS)
     assert told.code == 3
     assert f"belongs to run {living.name}" in told.err
@@ -72,9 +62,7 @@ def test_a_pass_is_not_redone_over_the_head_of_another_run(desk: Desk, tmp_path:
 def test_what_the_operator_made_by_hand_stays(desk: Desk, tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    desk.pause("versions")
-    run = desk.detach(*desk.mini("--detach", WORK=str(work)))
-    desk.reached("versions")
+    run = desk.waiting("versions", WORK=str(work))
     (work / "run1").write_text("in the way")
     desk.release("versions")
     until(lambda: store.holder(run) is None, about="the red step")
@@ -94,9 +82,7 @@ def test_a_skipped_first_step_does_not_leave_the_results_of_another_run_in_the_w
     first = desk.omnitui(*desk.mini(WORK=str(work)))
     assert first.code == 0, first
     theirs = (work / "run1" / "speed_results.json").read_bytes()
-    desk.pause("versions")
-    run = desk.detach(*desk.mini("--detach", WORK=str(work)))
-    desk.reached("versions")
+    run = desk.waiting("versions", WORK=str(work))
     assert desk.omnitui("hold", run.name).code == 0
     desk.release("versions")
     until(lambda: store.holder(run) is None, about="the hold")
@@ -110,9 +96,7 @@ def test_a_skipped_first_step_does_not_leave_the_results_of_another_run_in_the_w
 
 
 def test_stopping_leaves_nothing_though_the_runner_is_killed_meanwhile(desk: Desk) -> None:
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--detach"))
-    desk.reached("client")
+    run = desk.waiting("client")
     holder = store.holder(run)
     assert holder
     os.kill(holder.identity.pid, signal.SIGSTOP)

@@ -51,21 +51,13 @@ def samples_of(run: RunFolder) -> list[Sample]:
     return [line for line in telemetry.read(run) if isinstance(line, Sample)]
 
 
-def paused(desk: Desk, *points: str, **values: str) -> RunFolder:
-    """A run that waits at the first of the points."""
-    desk.pause(*points)
-    run = desk.detach(*desk.mini("--headless", **values)[:-1])
-    desk.reached(points[0])
-    return run
-
-
 def finished(desk: Desk, run: RunFolder) -> None:
     desk.release("client", "score", "warm", "prepare")
     until(lambda: store.holder(run) is None, about="the run has ended")
 
 
 def test_a_run_writes_samples_between_the_boundaries_of_its_steps(desk: Desk, cards: Callable[..., None]) -> None:
-    run = paused(desk, "client", GPUS="0")
+    run = desk.waiting("client", GPUS="0")
     until(lambda: len([s for s in samples_of(run) if s.gpu.cards]) > 1, about="two samples with the card")
     finished(desk, run)
     lines = telemetry.read(run)
@@ -89,7 +81,7 @@ def test_a_run_writes_samples_between_the_boundaries_of_its_steps(desk: Desk, ca
 
 
 def test_a_foreign_process_marks_the_pass_once(desk: Desk, cards: Callable[..., None], stranger: int) -> None:
-    run = paused(desk, "client", GPUS="0")
+    run = desk.waiting("client", GPUS="0")
     cards(processes=[[stranger, 100]])
     event = desk.saw(run, "contaminated", kind="foreign process")
     reason = event["reason"]
@@ -112,7 +104,7 @@ def test_a_foreign_process_marks_the_pass_once(desk: Desk, cards: Callable[..., 
 def test_our_own_process_and_what_is_there_before_the_pass_mark_nothing(
     desk: Desk, cards: Callable[..., None], stranger: int
 ) -> None:
-    run = paused(desk, "prepare", "client", GPUS="0")
+    run = desk.waiting("prepare", "client", GPUS="0")
     cards(processes=[[stranger, 100]])
     until(lambda: any(s.gpu.cards and s.gpu.cards[0].processes for s in samples_of(run)))
     server = desk.control / "own"
@@ -137,7 +129,7 @@ def test_our_own_process_and_what_is_there_before_the_pass_mark_nothing(
 
 
 def test_throttling_marks_the_pass(desk: Desk, cards: Callable[..., None]) -> None:
-    run = paused(desk, "client", GPUS="0")
+    run = desk.waiting("client", GPUS="0")
     cards(reasons=0x48)
     desk.saw(run, "contaminated", kind="throttled")
     finished(desk, run)
@@ -147,9 +139,7 @@ def test_throttling_marks_the_pass(desk: Desk, cards: Callable[..., None]) -> No
 
 def test_a_pass_that_is_not_scored_is_not_marked(desk: Desk, cards: Callable[..., None], stranger: int) -> None:
     cards(processes=[[stranger, 100]])
-    desk.pause("client")
-    run = desk.detach(*desk.mini("--headless", schedule="three", GPUS="0")[:-1])
-    desk.reached("client")
+    run = desk.waiting("client", schedule="three", GPUS="0")
     until(lambda: any(s.gpu.cards for s in samples_of(run)), about="the card is read")
     assert not desk.events(run, "contaminated")
     desk.omnitui("stop", run.name)
@@ -158,7 +148,7 @@ def test_a_pass_that_is_not_scored_is_not_marked(desk: Desk, cards: Callable[...
 @pytest.mark.parametrize("trouble", ["hang", "crash"])
 def test_trouble_with_nvml_never_disturbs_the_run(desk: Desk, cards: Callable[..., None], trouble: str) -> None:
     cards(trouble=trouble)
-    run = paused(desk, "client", GPUS="0")
+    run = desk.waiting("client", GPUS="0")
     until(lambda: any(s.trouble or s.gpu_age_s is None for s in samples_of(run)), about="the trouble is told")
     finished(desk, run)
     assert desk.events(run, "runner_ended", outcome="complete")
@@ -166,7 +156,7 @@ def test_trouble_with_nvml_never_disturbs_the_run(desk: Desk, cards: Callable[..
 
 
 def test_a_monitor_that_is_killed_is_told_and_started_again(desk: Desk) -> None:
-    run = paused(desk, "client")
+    run = desk.waiting("client")
     first = until(lambda: [line for line in telemetry.read(run) if isinstance(line, Started)])[0]
     os.kill(first.pid, signal.SIGKILL)
     until(lambda: len([line for line in telemetry.read(run) if isinstance(line, Started)]) > 1)
@@ -176,9 +166,7 @@ def test_a_monitor_that_is_killed_is_told_and_started_again(desk: Desk) -> None:
 
 
 def test_telemetry_that_cannot_be_written_does_not_matter(desk: Desk) -> None:
-    desk.pause("prepare")
-    run = desk.detach(*desk.mini("--headless")[:-1])
-    desk.reached("prepare")
+    run = desk.waiting("prepare")
     desk.kill_runner(run)
     run.telemetry.unlink(missing_ok=True)
     run.telemetry.mkdir()
@@ -187,7 +175,7 @@ def test_telemetry_that_cannot_be_written_does_not_matter(desk: Desk) -> None:
 
 
 def test_the_monitor_does_not_outlive_a_runner_that_is_killed(desk: Desk) -> None:
-    run = paused(desk, "client")
+    run = desk.waiting("client")
     started = until(lambda: [line for line in telemetry.read(run) if isinstance(line, Started)])[0]
     desk.kill_runner(run)
     until(

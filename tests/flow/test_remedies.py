@@ -8,6 +8,7 @@ from pathlib import Path
 from omnitui import store
 from omnitui.logs import LEAKS
 from omnitui.store import RunFolder
+from tests.books import make_book
 from tests.flow.desk import RUNBOOKS, Desk
 from tests.waiting import until
 
@@ -49,10 +50,8 @@ def red_run(desk: Desk) -> RunFolder:
 
 
 def slow_run(desk: Desk, tmp_path: Path) -> RunFolder:
-    folder = tmp_path / "slow"
-    folder.mkdir()
-    (folder / "runbook.toml").write_text(HOSTILE)
-    assert desk.omnitui("run", str(folder), "--headless", f"--set=TOKEN={SECRET}").code == 1
+    folder = make_book(tmp_path / "slow", HOSTILE)
+    assert desk.omnitui("run", folder, "--headless", f"--set=TOKEN={SECRET}").code == 1
     return desk.only_run()
 
 
@@ -215,10 +214,8 @@ path = "wer"
 
 
 def test_a_remedy_is_told_with_the_pass_that_stands_on_it(desk: Desk, tmp_path: Path) -> None:
-    folder = tmp_path / "jams"
-    folder.mkdir()
-    (folder / "runbook.toml").write_text(MEASURED)
-    assert desk.omnitui("run", str(folder), "--headless").code == 1
+    folder = make_book(tmp_path / "jams", MEASURED)
+    assert desk.omnitui("run", folder, "--headless").code == 1
     run = desk.only_run()
     assert desk.omnitui("remedy", run.name, "a/1/client", "1").code == 0
     assert desk.resume(run).code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from omnitui.logs import blanked, leaks_of
 from omnitui.store import RunFolder
+from tests.books import make_book
 from tests.flow.desk import RUNBOOKS, Desk
 from tests.waiting import until
 
@@ -71,9 +72,8 @@ def test_a_secret_handed_on_under_another_name_fails_the_step(desk: Desk, token:
 def test_a_secret_in_a_server_log_is_known_before_the_server_is_ready(
     desk: Desk, tmp_path: Path, token: str
 ) -> None:
-    book = tmp_path / "starting"
-    book.mkdir()
-    (book / "runbook.toml").write_text(
+    book = make_book(
+        tmp_path / "starting",
         f"""
 schema = 1
 title = "Starting"
@@ -97,9 +97,9 @@ id = "stop"
 title = "Stop"
 do = "stop"
 server = "web"
-"""
+""",
     )
-    run = desk.detach("run", str(book))
+    run = desk.detach("run", book)
     desk.group_of(run, "_/_/serve")
     log = desk.job(run, "_/_/serve").log
     until(
@@ -133,9 +133,8 @@ def test_a_missing_secret_blocks_the_start_and_every_resume(desk: Desk, monkeypa
 
 
 def test_no_beginning_of_a_secret_remains_where_evidence_is_cut(desk: Desk, tmp_path: Path) -> None:
-    folder = tmp_path / "long"
-    folder.mkdir()
-    (folder / "runbook.toml").write_text(
+    folder = make_book(
+        tmp_path / "long",
         """
 schema = 1
 title = "Long"
@@ -154,9 +153,9 @@ id = "s"
 title = "S"
 run = 'printf "begin %0380d %s\\n" 0 "$TOKEN"'
 gates = [{ gate = "output", name = "line", pattern = "begin .*" }]
-"""
+""",
     )
-    told = desk.process("run", str(folder), "--headless", env={"TOKEN": "SECRETabcdef123456"})
+    told = desk.process("run", folder, "--headless", env={"TOKEN": "SECRETabcdef123456"})
     assert told.code == 0, told
     run = desk.only_run()
     for file in (run.state, run.journal, run.live):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from omnitui import store
+from tests.books import make_book
 from tests.flow.desk import RUNBOOKS, Desk, Told
 
 DUO = str(RUNBOOKS / "duo")
@@ -147,10 +148,8 @@ run = "true"
 
 
 def test_a_run_of_nothing_is_refused_and_not_green(desk: Desk, tmp_path: Path) -> None:
-    book = tmp_path / "parts"
-    book.mkdir()
-    (book / "runbook.toml").write_text(PARTS)
-    told = desk.omnitui("run", str(book), "--headless", "--set=PART=nowhere")
+    book = make_book(tmp_path / "parts", PARTS)
+    told = desk.omnitui("run", book, "--headless", "--set=PART=nowhere")
     assert (told.code, told.out) == (2, "")
     assert "leave no step of the runbook" in told.err
     assert store.runs() == []

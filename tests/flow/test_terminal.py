@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from omnitui import store
 from omnitui.store import RunFolder
+from tests.books import make_book
 from tests.flow.desk import Desk
 from tests.waiting import until
 
@@ -130,10 +131,8 @@ main()
 @pytest.fixture
 def terminal(desk: Desk, tmp_path: Path) -> Iterator[Terminal]:
     """The app on the New run screen of a small runbook."""
-    folder = tmp_path / "cut-me-off"
-    folder.mkdir()
-    (folder / "runbook.toml").write_text(RUNBOOK)
-    opened = Terminal("open", str(folder))
+    folder = make_book(tmp_path / "cut-me-off", RUNBOOK)
+    opened = Terminal("open", folder)
     yield opened
     opened.close()
 
@@ -204,10 +203,8 @@ def test_the_terminal_is_told_of_the_end_once_and_keeps_its_title(
 ) -> None:
     for name in ("TMUX", "TERM_PROGRAM", "VTE_VERSION", "WT_SESSION"):
         monkeypatch.delenv(name, raising=False)
-    folder = tmp_path / "cut-me-off"
-    folder.mkdir()
-    (folder / "runbook.toml").write_text(RUNBOOK)
-    terminal = Terminal("open", str(folder))
+    folder = make_book(tmp_path / "cut-me-off", RUNBOOK)
+    terminal = Terminal("open", folder)
     try:
         run = started(terminal)
         assert terminal.drawn.count(b"\x1b[22;2t") == 1
@@ -226,10 +223,8 @@ def test_the_terminal_is_told_of_the_end_once_and_keeps_its_title(
 
 
 def test_a_remedy_has_the_terminal_until_it_ends(desk: Desk, tmp_path: Path) -> None:
-    folder = tmp_path / "red"
-    folder.mkdir()
-    (folder / "runbook.toml").write_text(RED)
-    assert desk.omnitui("run", str(folder), "--headless").code == 1
+    folder = make_book(tmp_path / "red", RED)
+    assert desk.omnitui("run", folder, "--headless").code == 1
     run = desk.only_run()
     terminal = Terminal("attach", run.name)
     try:

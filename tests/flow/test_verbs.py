@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.books import make_book
 from tests.flow.desk import MINI, RUNBOOKS, Desk, Told
 
 STATUS_KEYS = {
@@ -243,9 +244,8 @@ def test_a_name_that_no_file_can_have_is_told(desk: Desk, verb: str) -> None:
 
 
 def test_what_a_runbook_is_called_is_not_obeyed_by_the_terminal_nor_by_bash(desk: Desk, tmp_path: Path) -> None:
-    book = tmp_path / "hostile"
-    book.mkdir()
-    (book / "runbook.toml").write_text(
+    book = make_book(
+        tmp_path / "hostile",
         """
 schema = 1
 title = "Copy \\u001b]52;c;aGk=\\u0007me"
@@ -259,9 +259,9 @@ title = "All"
 id = "one"
 title = "One\\ntouch $RUN_DIR/obeyed"
 run = "true"
-"""
+""",
     )
-    told = desk.omnitui("run", str(book), "--headless")
+    told = desk.omnitui("run", book, "--headless")
     assert told.code == 0, told
     assert "Copy me" in told.out
     assert "\x1b" not in told.out

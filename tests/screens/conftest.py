@@ -48,6 +48,8 @@ from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.showing import gate_words
+from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.paint_budget import PaintBudget
 from omnitui.watched import watched_of
 
 DEMO = Path(__file__).parent / "data" / "demo"
@@ -292,3 +294,10 @@ def until() -> Callable[[Callable[[], bool]], Awaitable[None]]:
                 await asyncio.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture
+def patient_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the machine is busy with, a key in a log is answered before the test goes on."""
+    monkeypatch.setattr(LogView, "patience_s", 20.0)
+    monkeypatch.setattr(LogView, "budget", PaintBudget(1e9, 1e9))

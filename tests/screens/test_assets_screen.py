@@ -16,6 +16,7 @@ from omnitui.ui.screens.assets import AssetsScreen
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
+from tests.books import make_book
 from tests.hub_caches import DATA, MODEL, OTHER, SHA, cache, repo_of
 from tests.hub_server import Repo, serving
 from textual.pilot import Pilot
@@ -69,12 +70,10 @@ def folder(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def opened(until: Until, folder: Path, *, looked: bool = True) -> Any:
-    page = folder.parents[1] / "pinned"
-    page.mkdir()
-    (page / "runbook.toml").write_text(PAGE.format(hub=folder, sha=SHA))
+    page = make_book(folder.parents[1] / "pinned", PAGE.format(hub=folder, sha=SHA))
     app = OmniApp()
     async with app.run_test(size=(120, 40)) as pilot:
-        app.post_message(AssetsChosen(str(page)))
+        app.post_message(AssetsChosen(page))
         await until(lambda: isinstance(app.screen, AssetsScreen) and app.screen.looked is looked)
         yield pilot, app
 
@@ -170,11 +169,10 @@ async def test_home_and_new_run_lead_to_the_assets(
 
 
 async def test_a_runbook_without_assets_says_so(fake_runs: Any, until: Until, tmp_path: Path) -> None:
-    (tmp_path / "bare").mkdir()
-    (tmp_path / "bare" / "runbook.toml").write_text('schema = 1\ntitle = "Bare"\nsummary = ""\n')
+    page = make_book(tmp_path / "bare", 'schema = 1\ntitle = "Bare"\nsummary = ""\n')
     app = OmniApp()
     async with app.run_test() as pilot:
-        app.post_message(AssetsChosen(str(tmp_path / "bare")))
+        app.post_message(AssetsChosen(page))
         await until(lambda: isinstance(app.screen, AssetsScreen) and "names no models" in summary(app))
         await pilot.press("d", "D", "x", "r", "enter")
         assert not {"d", "D", "x"} & keys(app)

@@ -8,16 +8,11 @@ from typing import Any
 import pytest
 from omnitui.logs.pages import Ask, Page, Pages
 from omnitui.ui.widgets.log_view import LogView
-from omnitui.ui.widgets.paint_budget import PaintBudget
 from tests.screens.test_log_view import append, numbered, rows, shown, until
 from textual.events import Key, MouseDown, MouseMove, MouseUp
 from textual.widgets import Input
 
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LogView, "patience_s", 20.0)
-    monkeypatch.setattr(LogView, "budget", PaintBudget(1e9, 1e9))
+pytestmark = pytest.mark.usefixtures("patient_logs")
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 from omnitui.logs import PIECE_BYTES
 from omnitui.sanitise import SGR
 from omnitui.ui.widgets.log_view import LogView
-from omnitui.ui.widgets.paint_budget import PaintBudget
 from textual.app import App, ComposeResult
 from textual.events import MouseScrollDown, MouseScrollUp
 from textual.geometry import Region
 from textual.pilot import Pilot
 
+pytestmark = pytest.mark.usefixtures("patient_logs")
 EVIL = (
     b"\x1b]52;c;ZXZpbA==\x07copy\n"
     b"\x1b[2J\x1b[Hclear\n"
@@ -68,13 +68,6 @@ def numbered(first: int, last: int) -> bytes:
 def append(path: Path, data: bytes) -> None:
     with path.open("ab") as file:
         file.write(data)
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the machine is busy with, a key is answered before the test goes on."""
-    monkeypatch.setattr(LogView, "patience_s", 20.0)
-    monkeypatch.setattr(LogView, "budget", PaintBudget(1e9, 1e9))
 
 
 @pytest.fixture

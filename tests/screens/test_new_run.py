@@ -15,6 +15,7 @@ from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.widgets.schedule_pane import SchedulePane
 from omnitui.ui.widgets.ticks import Ticks
 from omnitui.ui.widgets.variable_field import VariableField
+from tests.books import make_book
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Select, Static
 
@@ -129,11 +130,8 @@ async def test_a_runbook_cannot_draw_or_write_markup(fake_runs: Any, until: Unti
 
 
 async def test_a_runbook_that_is_wrong_cannot_be_run(fake_runs: Any, until: Until, tmp_path: Path) -> None:
-    folder = tmp_path / "wrong"
-    folder.mkdir()
     text = "schema = 1\ntitle = 'Wrong'\nsummary = ''\n[variables.A]\nhelp = ''\npattern = '['\n"
-    (folder / "runbook.toml").write_text(text)
-    app = OmniApp(runbook=str(folder))
+    app = OmniApp(runbook=make_book(tmp_path / "wrong", text))
     async with app.run_test() as pilot:
         await until(lambda: isinstance(app.screen, NewRunScreen) and app.screen.checked)
         await until(lambda: "not a regular expression" in str(app.screen.query_one("#preflight", Static).content))

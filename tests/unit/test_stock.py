@@ -6,6 +6,7 @@ import pytest
 from omnitui.assets import Absent, Cached, Found, Wanted
 from omnitui.errors import PlaceError, UsageError
 from omnitui.stock import Shelf, Stock, by_hand, shelf_of
+from tests.books import make_book
 from tests.hub_caches import SHA
 
 PAGE = """
@@ -56,9 +57,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     docker.write_text("#!/bin/sh\necho 'Error: No such container: no-such-container' >&2\nexit 1\n")
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{docker.parent}:/usr/bin:/bin")
-    (tmp_path / "page").mkdir()
-    (tmp_path / "page" / "runbook.toml").write_text(PAGE)
-    return str(tmp_path / "page")
+    return make_book(tmp_path / "page", PAGE)
 
 
 def test_inside_the_container_the_cache_is_where_the_page_says(page: str) -> None:
