@@ -45,15 +45,7 @@ def make_run(
         raise problem
     runbook = load.load(folder)
     values = chosen(runbook, given)
-    known = resolved(values, dict.fromkeys(BUILT_IN, ""))
-    for text in (*runbook.resources.ports, *(server.port for server in runbook.servers.values())):
-        port_of(text, known)
-    picked = schedule_of(runbook, schedule)
-    if order:
-        picked = custom(picked, order)
-    refuse_series(runbook, picked, values)
-    if not lay_out(narrow(runbook, values), picked.order):
-        raise UsageError("these values leave no step of the runbook: a run of nothing would end green")
+    picked = _picked(runbook, values, schedule, order)
     # The id marks every process of the run: two users who start a page in the same second must not share it.
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     state = RunState(
@@ -71,6 +63,20 @@ def make_run(
         rehearsal=rehearsal,
     )
     return store.create(state, folder, load.files_of(folder))
+
+
+def _picked(runbook: Runbook, values: Mapping[str, str], schedule: str | None, order: Sequence[str]) -> Schedule:
+    """The order of passes, once nothing in the values stands against it."""
+    known = resolved(values, dict.fromkeys(BUILT_IN, ""))
+    for text in (*runbook.resources.ports, *(server.port for server in runbook.servers.values())):
+        port_of(text, known)
+    picked = schedule_of(runbook, schedule)
+    if order:
+        picked = custom(picked, order)
+    refuse_series(runbook, picked, values)
+    if not lay_out(narrow(runbook, values), picked.order):
+        raise UsageError("these values leave no step of the runbook: a run of nothing would end green")
+    return picked
 
 
 def refuse_series(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) -> None:

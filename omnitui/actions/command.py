@@ -125,9 +125,7 @@ async def _run(
     """Run (or adopt) the job and judge its output gates; an exit status is always judged."""
     values = ctx.values(planned)
     outputs = [_expanded(gate, values) for gate in gates if isinstance(gate, Output)] or [Output()]
-    if not job.folder.path.exists():
-        text = script(environment_at(ctx.runbook, planned.step), planned.step.title, run, values)
-        job = await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
+    job = job if job.folder.path.exists() else await _started(ctx, planned, job, run)
     patterns = tuple(gate.pattern for gate in outputs if gate.pattern)
     scanner = Scanner(job.folder.log, words_of(outputs), patterns, tuple(ctx.secrets.values()))
 
@@ -161,6 +159,12 @@ async def _run(
     if scanner.leaks:
         ctx.owned.commit("leak", step=planned.id, attempt=job.folder.path.name, places=len(scanner.leaks))
     return verdicts
+
+
+async def _started(ctx: Context, planned: PlannedStep, job: Job, run: str) -> Job:
+    values = ctx.values(planned)
+    text = script(environment_at(ctx.runbook, planned.step), planned.step.title, run, values)
+    return await start(job.place, job.folder, text, {**values, **ctx.secrets}, job.marker, ctx.secrets)
 
 
 def _lost(job: Job) -> str:

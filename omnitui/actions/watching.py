@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from omnitui.actions.changes import Change
 from omnitui.actions.context import Context, RunningServer, StopAsked
@@ -12,6 +13,7 @@ from omnitui.jobs.stop import is_group_empty, stop
 from omnitui.logs import LEAKS
 from omnitui.store import replace_file
 
+_Coroutine: TypeAlias = Coroutine[Any, Any, Any]
 POLL_S = 0.2
 """Between two looks at something that cannot tell by itself that it changed."""
 _BUSY_BYTES = 1 << 18
@@ -43,28 +45,19 @@ async def wait_job(
         if changed():
             refused.set()
 
-    waits = {
-        asyncio.create_task(job.wait(), name="ended"),
-        asyncio.create_task(refused.wait(), name="refused"),
-        asyncio.create_task(ctx.stop_asked.wait(), name="stop"),
-    }
-    if limit_s:
-        waits.add(asyncio.create_task(asyncio.sleep(limit_s), name="limit"))
-    up = [ctx.servers[name] for name in servers if name in ctx.servers]
-    deaths = {task: server for server in up for task in (server.ended, server.watch) if task}
+    up = map(ctx.servers.get, servers)
+    deaths = {task: server for server in up if server for task in (server.ended, server.watch) if task}
     with ctx.changes.of(scanner.path) as change:
-        following = asyncio.create_task(follow(scanner, change, look))
-        try:
-            done, _ = await asyncio.wait({*waits, *deaths}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (*waits, following):
-                task.cancel()
-            await asyncio.gather(*waits, following, return_exceptions=True)
+        waits: dict[str, _Coroutine] = {
+            "ended": job.wait(),
+            "refused": refused.wait(),
+            "stop": ctx.stop_asked.wait(),
+        }
+        if limit_s:
+            waits["limit"] = asyncio.sleep(limit_s)
+        done = await _first(waits, deaths, follow(scanner, change, look))
     names = {task.get_name() for task in done if task not in deaths}
-    if "ended" in names:
-        await _leave_nothing(job)
-    else:
-        await stop(job, grace_s=10.0)
+    await (_leave_nothing(job) if "ended" in names else stop(job, grace_s=10.0))
     # What it printed last has not been read yet.
     while scanner.read():
         pass
@@ -76,6 +69,20 @@ async def wait_job(
     if "limit" in names:
         return f"took longer than {limit_s:g} s"
     return next((_lost(server) for task, server in deaths.items() if task in done), "a refused word was printed")
+
+
+async def _first(
+    waits: Mapping[str, _Coroutine], others: Iterable[asyncio.Task[Any]], meanwhile: _Coroutine
+) -> set[asyncio.Task[Any]]:
+    """The tasks that ended first: those of `waits`, which have their names, and others. None of ours is left."""
+    named = {asyncio.create_task(wait, name=name) for name, wait in waits.items()}
+    ours = (*named, asyncio.create_task(meanwhile))
+    try:
+        return (await asyncio.wait({*named, *others}, return_when=asyncio.FIRST_COMPLETED))[0]
+    finally:
+        for task in ours:
+            task.cancel()
+        await asyncio.gather(*ours, return_exceptions=True)
 
 
 def _lost(server: RunningServer) -> str:

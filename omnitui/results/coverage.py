@@ -37,37 +37,33 @@ def _workload(
         rows = search(workload.rows, data) if workload.rows else None
     except ResultError as error:
         return WorkloadReading(workload.id, expected, wrong=(str(error),))
-    wrong = []
-    if file.stat().st_mtime < not_before:
-        wrong.append(f"{file.name} is older than this pass")
+    wrong = [f"{file.name} is older than this pass"] * (file.stat().st_mtime < not_before)
     if workload.rows and not isinstance(rows, list):
         return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
     named: list[str] = []
     concerned: dict[str, tuple[str, ...]] = {}
     if isinstance(rows, list):
-        ids = [row.get(workload.key) if isinstance(row, dict) else None for row in rows]
-        wrong += _counts(rows, ids, expected, workload.key)
-        named = [str(one) for one in ids if one is not None]
+        keys = [row.get(workload.key) if isinstance(row, dict) else None for row in rows]
+        wrong += _counts(rows, keys, expected, workload.key)
+        named = [str(one) for one in keys if one is not None]
         concerned["twice"] = tuple(one for one, count in Counter(named).items() if count > 1)
-        count, unique = len(rows), len(set(map(str, ids)))
+        count, unique = len(rows), len(set(map(str, keys)))
     else:
         before = len(wrong)
         count = unique = _told(workload.count, data, wrong)
         if count != expected and len(wrong) == before:
             wrong.append(f"{count} of {expected} samples")
-    lost = {"failed": 0, "skipped": 0}
-    for what, path in (("failed", workload.failed), ("skipped", workload.skipped)):
-        if path:
-            lost[what], concerned[what] = _lost(what, path, data, wrong)
+    failed, concerned["failed"] = _lost("failed", workload.failed, data, wrong)
+    skipped, concerned["skipped"] = _lost("skipped", workload.skipped, data, wrong)
     wrong += _fields(workload, data, values, out, not_before)
     if workload.audio:
         files = sorted(out.glob(expand(workload.audio, values)))
         audio[workload.id] = checked = check_audio(files)
         concerned["no audio"] = _audio(checked, files, named, expected, wrong)
-    ids_of = {what: found for what, found in concerned.items() if found}
+    ids = {what: found for what, found in concerned.items() if found}
     # A list has the lost ones in it; a number tells how many are done.
-    done = max(0, unique - lost["failed"] - lost["skipped"]) if workload.rows else count
-    return WorkloadReading(workload.id, expected, count, unique, tuple(wrong), done, **lost, ids=ids_of)
+    done = max(0, unique - failed - skipped) if workload.rows else count
+    return WorkloadReading(workload.id, expected, count, unique, tuple(wrong), done, failed, skipped, ids)
 
 
 def _audio(
@@ -99,7 +95,9 @@ def _listed(ids: tuple[str, ...]) -> str:
 
 
 def _lost(what: str, path: str, data: Any, wrong: list[str]) -> tuple[int, tuple[str, ...]]:
-    """How many samples failed or were skipped, and which if the file tells."""
+    """How many samples failed or were skipped, and which if the file tells; none where nothing tells."""
+    if not path:
+        return 0, ()
     try:
         found = search(path, data)
     except ResultError as error:

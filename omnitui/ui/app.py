@@ -15,6 +15,7 @@ from omnitui import config
 from omnitui.config import Config
 from omnitui.ui import terminal_voice
 from omnitui.ui.drawing import tight
+from omnitui.ui.layouts import NARROW
 from omnitui.ui.leaving import leave_on_signals
 from omnitui.ui.messages import (
     AssetsChosen,
@@ -48,6 +49,7 @@ class OmniApp(App[int]):
     TITLE = "OmniTUI"
     CSS_PATH = ["app.tcss", "widgets/cursor_rows.tcss", "screens/home.tcss"]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "toggle_theme", "theme", tooltip="Change between the dark and the light theme"),
         Binding("question_mark", "help", "help", key_display="?", tooltip="Explain every key of this screen"),

@@ -32,7 +32,6 @@ class AssetsScreen(Screen[None]):
 
     CSS_PATH = "assets.tcss"
     AUTO_FOCUS = "RowList"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "download", "download", tooltip="Download what is under the cursor, at its revision"),
         Binding("D", "download_all", "all", tooltip="Download all that is not there"),

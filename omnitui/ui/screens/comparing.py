@@ -36,7 +36,6 @@ class CompareScreen(Browsing):
 
     CSS_PATH = ["comparing.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "tab", "app.focus_next", "differences", tooltip="Go to what differs, or to the reasons; they scroll"

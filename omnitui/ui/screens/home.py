@@ -37,7 +37,6 @@ class HomeScreen(Screen[None]):
     Textual loads no stylesheet of a default screen: the app names `home.tcss`.
     """
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", tooltip="Open the run, or a new run of the runbook, under the cursor"),
         Binding("n", "new", "new run", tooltip="Set the variables of a new run of the runbook under the cursor"),

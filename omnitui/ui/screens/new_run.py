@@ -39,7 +39,6 @@ class NewRunScreen(Screen[None]):
 
     CSS_PATH = "new_run.tcss"
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "make(True)", "start", tooltip="Make the run and start it"),
         Binding("ctrl+o", "make(False)", "make only", tooltip="Make the run without starting it"),

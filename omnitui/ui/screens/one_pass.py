@@ -42,7 +42,6 @@ class OnePassScreen(Browsing):
 
     CSS_PATH = ["one_pass.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "#metrics"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
             Binding(str(number), f"tab('{key}')", word.lower(), tooltip=f"Show: {word.lower()}", group=_TABS)

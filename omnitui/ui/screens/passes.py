@@ -35,7 +35,6 @@ class PassesScreen(ViewKeys, MarkKeys):
 
     CSS_PATH = ["passes.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "look", "look again", tooltip="Bring the list up to date with the folders"),
         Binding("escape", "back", "back", tooltip="Show all again, or go back"),

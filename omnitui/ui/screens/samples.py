@@ -43,7 +43,6 @@ class SamplesScreen(Browsing):
 
     CSS_PATH = ["samples.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         filter_key("Show the samples that have a text"),
         Binding("greater_than_sign", "sort_by", "sort", key_display=">", tooltip="Sort by the next column"),

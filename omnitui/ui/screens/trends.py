@@ -23,7 +23,6 @@ class TrendsScreen(Browsing):
 
     CSS_PATH = ["trends.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("less_than_sign", "metric(-1)", "metric before", show=False, tooltip="The metric before"),
         Binding("greater_than_sign", "metric(1)", "metric", key_display="< >", tooltip="The next metric"),
