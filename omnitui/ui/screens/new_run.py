@@ -1,6 +1,6 @@
 """New run: the variables, the order of passes, and what should be known before it starts."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from omnitui.sanitise import plain
 from omnitui.store import RunFolder
 from omnitui.ui.messages import AssetsChosen, RunMade, WorkFailed
 from omnitui.ui.new_run_messages import EarlierRead, HostChecked, RunbookChecked, RunbookLoaded
+from omnitui.ui.preflight_texts import preflight_lines
 from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
@@ -235,33 +236,13 @@ class NewRunScreen(Screen[None]):
             self.app.push_screen(ReferencesScreen(self._runbook.references))
 
     def _show_preflight(self) -> None:
-        lines = list(self._preflight())
+        wrong = [(field.variable_name, field.value) for field in self._fields if field.refused]
+        refused, order = (wrong if self._runbook else None), bool(self._refused_orders())
+        lines = list(preflight_lines(self._checked, self._warnings, refused, order=order))
         self.query_one("#preflight", Static).update(Content("\n").join(lines))
         # On a small screen the rest is out of sight.
         first = next((line for line in lines if line.plain.startswith("✘")), Content(""))
         self.query_one("#in-the-way", Static).update(first)
-
-    def _preflight(self) -> Iterator[Content]:
-        yield Content.styled("Preflight", "bold")
-        if self._checked is None:
-            yield Content.styled("◌ checking the runbook", "$text-muted")
-        elif self._checked.problems:
-            yield from (Content.styled(f"✘ {plain(one)}", "$text-error") for one in self._checked.problems)
-        else:
-            yield Content.styled("✔ the runbook is sound", "$text-success")
-        yield from (Content.styled(f"✘ {plain(one)}", "$text-warning") for one in self._warnings or ())
-        if self._warnings == ():
-            yield Content.styled("✔ nothing on this host stands in the way", "$text-success")
-        yield from (Content.styled("✘ the order does not fit", "$text-error") for _ in self._refused_orders())
-        wrong = [field for field in self._fields if field.refused]
-        for what, found in (
-            ("to be set", [field.variable_name for field in wrong if not field.value]),
-            ("does not fit", [field.variable_name for field in wrong if field.value]),
-        ):
-            if found:
-                yield Content.styled(f"✘ {what}: {', '.join(found)}", "$text-error")
-        if self._runbook and not wrong:
-            yield Content.styled("✔ every variable has a value that fits", "$text-success")
 
     def _refused_orders(self) -> list[SchedulePane]:
         return [pane for pane in self.query(SchedulePane) if pane.refused]
