@@ -7,8 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from omnitui import claims
-from omnitui.gates import GpuReading, judge_port_free
+from omnitui.gates import judge_port_free
 from omnitui.probes import gpu, listeners
+from omnitui.readings import GpuReading
 from omnitui.runbook.narrow import narrow
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import BUILT_IN, chosen, expand, resolved

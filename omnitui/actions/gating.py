@@ -15,22 +15,11 @@ from omnitui.actions.watching import POLL_S
 from omnitui.assets import AssetsReading, wanted_of
 from omnitui.containers import ContainerReading
 from omnitui.errors import OmniError
-from omnitui.gates import (
-    CoverageReading,
-    GpuReading,
-    Green,
-    Moot,
-    PortReading,
-    Reading,
-    Red,
-    Unknown,
-    Verdict,
-    judge,
-    word_of,
-)
+from omnitui.gates import Green, Moot, Reading, Red, Unknown, Verdict, judge, word_of
 from omnitui.model import marker
 from omnitui.plan import PlannedStep
 from omnitui.probes import assets, gpu, listeners
+from omnitui.readings import CoverageReading, GpuReading, PortReading
 from omnitui.runbook.gates import AssetsCached, ContainerUp, Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.variables import expand
 from omnitui.values import place_of, port_of

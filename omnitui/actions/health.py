@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from omnitui.gates import HealthReading, PortReading
 from omnitui.jobs.job import Job, members
 from omnitui.probes import listeners
 from omnitui.probes.http import Client
+from omnitui.readings import HealthReading, PortReading
 
 _EVERY_S = 0.22
 """Between two looks while a server starts."""

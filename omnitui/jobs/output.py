@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from omnitui.gates import OutputReading
 from omnitui.logs import blanked, leaks_of
+from omnitui.readings import OutputReading
 from omnitui.runbook.gates import Output
 from omnitui.sanitise import plain
 

@@ -7,9 +7,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from omnitui.containers import ContainerReading
-from omnitui.gates import PortReading
 from omnitui.model import Identity
 from omnitui.pinning import Threads
+from omnitui.readings import PortReading
 
 
 class Process(Struct, frozen=True):

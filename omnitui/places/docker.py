@@ -20,13 +20,13 @@ import msgspec
 from omnitui import store
 from omnitui.containers import ContainerReading
 from omnitui.errors import JobError, PlaceDown, PlaceError, StoreError
-from omnitui.gates import PortReading
 from omnitui.model import MARKER, Identity
 from omnitui.pinning import Threads
 from omnitui.places.agent import PATIENCE_S, Agent, AgentConnection
 from omnitui.places.base import Process
 from omnitui.places.inspecting import inspect, on_host
 from omnitui.places.local import SHELL, port_reading, threads_of
+from omnitui.readings import PortReading
 
 _T = TypeVar("_T")
 _PYTHON = ("python3", "-I", "-S", "-c")

@@ -10,11 +10,11 @@ from typing import Any
 from omnitui import store
 from omnitui.containers import ContainerReading
 from omnitui.errors import JobError
-from omnitui.gates import Listener, PortReading
 from omnitui.model import MARKER, Identity
 from omnitui.pinning import Threads
 from omnitui.places import eyes
 from omnitui.places.base import Answer, Process
+from omnitui.readings import Listener, PortReading
 
 SHELL = 'exec bash --rcfile <(printf %s "$OMNITUI_RC") -i'
 _PROC = Path("/proc")

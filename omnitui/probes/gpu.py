@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 import msgspec
 from msgspec.structs import replace
 
-from omnitui.gates import GpuMemory, GpuReading
 from omnitui.probes.cards import ABSENT, Cards, is_absent
 from omnitui.probes.children import Trouble, lines_of
+from omnitui.readings import GpuMemory, GpuReading
 from omnitui.samples import GpuLook, is_wanted, wanted_of
 
 __all__ = ["ABSENT", "is_absent", "of_run", "read_cards", "readings", "wanted_of"]

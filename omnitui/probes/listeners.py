@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from omnitui.gates import PortReading
 from omnitui.places import Local, Place
+from omnitui.readings import PortReading
 
 
 def look(

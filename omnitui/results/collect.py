@@ -17,10 +17,10 @@ import tomli_w
 
 from omnitui import store, telemetry
 from omnitui.errors import OmniError, StoreError
-from omnitui.gates import CoverageReading
 from omnitui.model import MARKER, PassRecord, RunState
 from omnitui.places import Output, output_at, places_of
 from omnitui.plan import lay_out
+from omnitui.readings import CoverageReading
 from omnitui.results import catalog
 from omnitui.results.collecting import Collected, read_output
 from omnitui.results.keys import commit_of, gpu_of

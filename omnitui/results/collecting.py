@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from omnitui.gates import CoverageReading, Green, judge_coverage
+from omnitui.gates import Green, judge_coverage
+from omnitui.readings import CoverageReading
 from omnitui.results.audio import AudioCheck
 from omnitui.results.coverage import read_coverage, told
 from omnitui.results.passes import read_metrics

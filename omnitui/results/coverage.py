@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from omnitui.gates import CoverageReading, WorkloadReading
+from omnitui.readings import CoverageReading, WorkloadReading
 from omnitui.results.audio import AudioCheck, check_audio
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.measured import Workload

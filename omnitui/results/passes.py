@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from omnitui.gates import CoverageReading
 from omnitui.model import PassRecord, RunState
 from omnitui.plan import Plan, lay_out
+from omnitui.readings import CoverageReading
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand

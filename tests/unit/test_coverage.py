@@ -10,7 +10,8 @@ import pytest
 import soundfile as sf
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omnitui.gates import CoverageReading, Green, Red, WorkloadReading, judge_coverage
+from omnitui.gates import Green, Red, judge_coverage
+from omnitui.readings import CoverageReading, WorkloadReading
 from omnitui.results.coverage import read_coverage
 from omnitui.results.files import ResultError, read_json, search
 from omnitui.runbook.measured import Check, Workload

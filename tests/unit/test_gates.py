@@ -4,20 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from omnitui.gates import (
-    CoverageReading,
-    GpuMemory,
-    GpuReading,
     Green,
-    HealthReading,
-    Listener,
     Moot,
-    OutputReading,
-    PortReading,
     Reading,
     Red,
     Unknown,
     Verdict,
-    WorkloadReading,
     earned,
     judge,
     judge_coverage,
@@ -28,6 +20,16 @@ from omnitui.gates import (
     word_of,
 )
 from omnitui.probes.gpu import of_run
+from omnitui.readings import (
+    CoverageReading,
+    GpuMemory,
+    GpuReading,
+    HealthReading,
+    Listener,
+    OutputReading,
+    PortReading,
+    WorkloadReading,
+)
 from omnitui.runbook.gates import Coverage, Gate, GpuFree, Output, PortFree
 from omnitui.runbook.schema import Server
 

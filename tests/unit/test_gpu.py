@@ -4,8 +4,8 @@ from contextlib import aclosing
 
 import msgspec
 import pytest
-from omnitui.gates import GpuMemory, GpuReading
 from omnitui.probes import gpu
+from omnitui.readings import GpuMemory, GpuReading
 
 CARDS = (
     GpuMemory("GPU-aa", 0, "H200", 10.0, 1000.0),

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from omnitui.gates import Listener, judge_port_free
+from omnitui.gates import judge_port_free
 from omnitui.model import MARKER, marker
 from omnitui.probes.listeners import look
+from omnitui.readings import Listener
 
 HEAD = (
     "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"

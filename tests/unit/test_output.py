@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omnitui.gates import OutputReading
 from omnitui.jobs.output import Scanner, tail, words_of
+from omnitui.readings import OutputReading
 from omnitui.runbook.gates import Output, PortFree
 
 WORDS = ("READY", "GPU_FREE", "coverage complete: True", "完成")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from omnitui import claims
-from omnitui.gates import GpuMemory, GpuReading
 from omnitui.preflight import Preflight
+from omnitui.readings import GpuMemory, GpuReading
 from omnitui.runbook.schema import Resources, Runbook, Variable
 
 CARDS = tuple(GpuMemory(uuid=f"GPU-{n}", index=n, name="H200", used_mib=0, total_mib=1) for n in range(2))

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from omnitui import telemetry
 from omnitui.errors import OmniError
-from omnitui.gates import CoverageReading
+from omnitui.readings import CoverageReading
 from omnitui.results.keys import roles_of
 from omnitui.results.samples import SampleSet, sample_sets
 from omnitui.results.sources import Measured, measured_in

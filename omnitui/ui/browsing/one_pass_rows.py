@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from omnitui.gates import CoverageReading, WorkloadReading
+from omnitui.readings import CoverageReading, WorkloadReading
 from omnitui.results.passes import AUDIO
 from omnitui.results.table import number
 from omnitui.ui.browsing.one_pass import Details
