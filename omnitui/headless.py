@@ -17,6 +17,7 @@ from omnitui.results.telling.report import as_table
 from omnitui.sanitise import plain
 from omnitui.snapshot import Watch
 from omnitui.store import RunFolder
+from omnitui.viewers import Viewer
 
 EXIT: dict[Outcome, int] = {
     "complete": 0,
@@ -47,16 +48,16 @@ def follow(
     teller = Teller(Watch(run), say or _print)
     teller.told = told
     try:
-        while True:
-            alive = store.holder(run) is not None
-            offset = teller.tell(offset)
-            supervise.reap()
-            if alive:
+        with Viewer(run) as viewer:
+            while store.holder(run) is not None:
+                viewer.watches(live=True)
+                offset = teller.tell(offset)
+                supervise.reap()
                 teller.tell_progress(time.time())
-            else:
-                teller.tell(offset)
-                return teller.closing()
-            time.sleep(_POLL_S)
+                time.sleep(_POLL_S)
+        supervise.reap()
+        teller.tell(offset)
+        return teller.closing()
     except KeyboardInterrupt:
         teller.say(
             f"\nDetached; the run goes on. Watch it: omnitui attach {run.name}; stop it: omnitui stop {run.name}"

@@ -20,6 +20,7 @@ from omnitui.resumption import measures
 from omnitui.samples import Boundary, Contaminated, Line, Notice, Sample, Started, wanted_of
 from omnitui.sampling import Watched, samples
 from omnitui.telemetry import Writer
+from omnitui.viewers import Viewers
 from omnitui.watched import watched_of
 
 _START_AFTER_S = 0.3
@@ -51,6 +52,7 @@ class Recording:
         self._ctx = ctx
         self._writer = Writer(ctx.owned.run.telemetry)
         self._suspicion = Suspicion()
+        self._viewers = Viewers(ctx.owned.run)
         step = next_step(ctx.plan, ctx.owned.state)
         running = step is not None and isinstance(ctx.owned.state.step(step.id).status, Running)
         self._step = step if running else None
@@ -107,7 +109,8 @@ class Recording:
         if isinstance(line, Started):
             self.write(line)
             return
-        self.write(replace(line, runner_cpu_s=round(time.process_time(), 4)))
+        runner_s, app_s = round(time.process_time(), 4), round(self._viewers.spent_s(), 4)
+        self.write(replace(line, runner_cpu_s=runner_s, app_cpu_s=app_s))
         step = self._step
         taken = line.at - (line.gpu_age_s or 0.0)
         if line.trouble or step is None or not measures(step) or taken < self._since:

@@ -128,6 +128,8 @@ class Sample(Struct, frozen=True, omit_defaults=True, tag="sample", tag_field="i
     """CPU seconds of the monitor so far."""
     runner_cpu_s: float | None = None
     """CPU seconds of the runner so far."""
+    app_cpu_s: float | None = None
+    """CPU seconds of the apps and command lines that watched the run, since this runner began."""
     trouble: str = ""
     """Why there is no sample: the monitor is silent, or has ended and will be started again."""
 

@@ -16,7 +16,7 @@ def summary(lines: Iterable[Line]) -> dict[str, object]:
 class _Seen:
     def __init__(self) -> None:
         self.samples = self.silent = self.stale = 0
-        self.cpu = {"own_cpu_s": 0.0, "runner_cpu_s": 0.0}
+        self.cpu = {"own_cpu_s": 0.0, "runner_cpu_s": 0.0, "app_cpu_s": 0.0}
         self._before: dict[str, float] = {}
         self.extremes: dict[str, float] = {}
         self.throttle: set[str] = set()

@@ -59,6 +59,11 @@ class RunFolder:
         return self.path / "live.json"
 
     @property
+    def viewers(self) -> Path:
+        """Who watches it; not durable."""
+        return self.path / "viewers"
+
+    @property
     def telemetry(self) -> Path:
         """What the monitor told, and the steps' boundaries; bounded, not durable."""
         return self.path / "telemetry.jsonl"

@@ -80,6 +80,17 @@ def test_a_run_writes_samples_between_the_boundaries_of_its_steps(desk: Desk, ca
     assert known["GPU 0 temperature_c_max"] == 37
 
 
+def test_what_watching_takes_is_recorded_in_the_pass(desk: Desk) -> None:
+    run = desk.waiting("client")
+    watching = desk.begin("attach", run.name)
+    until(lambda: any(sample.app_cpu_s for sample in samples_of(run)), about="who watches is counted")
+    desk.release("client", "score", "warm", "prepare")
+    told = desk.end(watching)
+    assert told.code == 0, told
+    assert tomllib.loads((run.pass_folder(PASS) / "provenance.toml").read_text())["monitor"]["app_cpu_s"] > 0
+    assert list(run.viewers.iterdir()) == []
+
+
 def test_a_foreign_process_marks_the_pass_once(desk: Desk, cards: Callable[..., None], stranger: int) -> None:
     run = desk.waiting("client", GPUS="0")
     cards(processes=[[stranger, 100]])

@@ -11,6 +11,7 @@ import pytest
 from omnitui import store
 from omnitui.samples import Sample, encoded
 from omnitui.sampling import Watched
+from omnitui.store import RunFolder
 from omnitui.supervise import SHELL_CPUS
 from omnitui.ui.drawing import tight
 from omnitui.ui.keeping_off import keep_off, operators_cpus
@@ -118,6 +119,16 @@ async def test_a_monitor_of_its_own_only_while_no_runner_works_and_it_is_seen(
         await until(lambda: len(alive) == 1)
         await on.pilot.press("escape", "escape")
         await until(lambda: not alive)
+
+
+async def test_the_app_is_a_viewer_of_a_run_at_work_until_its_screen_is_left(fake_runs: Any, until: Until) -> None:
+    def names(run: RunFolder) -> list[str]:
+        return [file.name.partition(".")[0] for file in run.viewers.iterdir()] if run.viewers.exists() else []
+
+    async with opened(fake_runs.make("running"), until) as on:
+        await until(lambda: names(on.run) == [str(os.getpid())])
+        await on.pilot.press("escape", "escape")
+        await until(lambda: names(on.run) == [])
 
 
 async def test_the_time_line_is_zoomed_and_moved(fake_runs: Any, until: Until) -> None:

@@ -234,8 +234,8 @@ def test_the_summary_of_a_pass() -> None:
         [
             Boundary(1.0, "began", "s"),
             Sample(2.0, GpuLook((hot,)), 0.0, own_cpu_s=1.0, runner_cpu_s=10.0),
-            Sample(3.0, GpuLook((unknown,)), 0.0, own_cpu_s=1.5, runner_cpu_s=10.25),
-            Sample(4.0, GpuLook((hot,)), 9.0, own_cpu_s=0.25, runner_cpu_s=10.5),
+            Sample(3.0, GpuLook((unknown,)), 0.0, own_cpu_s=1.5, runner_cpu_s=10.25, app_cpu_s=1.75),
+            Sample(4.0, GpuLook((hot,)), 9.0, own_cpu_s=0.25, runner_cpu_s=10.5, app_cpu_s=2.0),
             Sample(5.0, trouble="silent"),
             Contaminated(6.0, "s", "throttled", "throttled: GPU 0"),
         ]
@@ -244,6 +244,7 @@ def test_the_summary_of_a_pass() -> None:
         "samples": 3,
         "own_cpu_s": 0.75,
         "runner_cpu_s": 0.5,
+        "app_cpu_s": 0.25,
         "times_without_a_sample": 1,
         "samples_with_stale_gpus": 1,
         "GPU 0 temperature_c_max": 80.0,

@@ -34,6 +34,7 @@ from omnitui.ui.widgets.server_logs import ServerLogs, other_logs
 from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.ui.widgets.tab_row import TabRow
 from omnitui.ui.widgets.timeline import Timeline
+from omnitui.viewers import Viewer
 from omnitui.watched import watched_of
 
 W = TypeVar("W", bound=Widget)
@@ -88,6 +89,10 @@ class RunScreen(PaneKeys, Following):
         self._end.set()
 
     def _watch_run(self) -> None:
+        with Viewer(self.run) as viewer:
+            self._watch_as(viewer)
+
+    def _watch_as(self, viewer: Viewer) -> None:
         watch, machine = Watch(self.run), MachineWatch(self.run, self.clock())
         failed, snapshot, watched = "", None, Watched()
         while not self._end.is_set():
@@ -95,6 +100,7 @@ class RunScreen(PaneKeys, Following):
                 if changed := watch.changed():
                     snapshot = watch.take()
                     self.post_message(SnapshotRead(snapshot))
+                    viewer.watches(live=snapshot.holder is not None)
                     failed = ""
                 lines = machine.lines()
                 if snapshot is not None and (changed or lines):
