@@ -205,8 +205,8 @@ def shown_cpus(cpus: Iterable[int]) -> str:
 
 
 def wanted_of(gpus: str) -> tuple[str, ...]:
-    """The GPUs that a runbook names: indices or UUIDs, separated by commas."""
-    return tuple(filter(None, (part.strip() for part in gpus.split(","))))
+    """The GPUs that a runbook names, each once: indices or UUIDs, separated by commas."""
+    return tuple(dict.fromkeys(filter(None, (part.strip() for part in gpus.split(",")))))
 
 
 def is_wanted(wanted: tuple[str, ...], uuid: str, index: int | None) -> bool:

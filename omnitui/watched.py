@@ -21,7 +21,10 @@ DOCKER = "docker"
 
 
 def watched_of(runbook: Runbook, state: RunState, run: RunFolder) -> Watched:
-    """What the monitor looks at, the same in every pass. What a step still has to hand on is not there yet."""
+    """What the monitor looks at, the same in every pass. What a step still has to hand on is not there yet.
+
+    The runbook is that of the run, narrowed to its variables: its GPUs are all that the run has for itself.
+    """
     values: dict[str, str] = {}
     for scope in (*state.schedule[:1], f"{RUN_WIDE}/{RUN_WIDE}"):
         with suppress(UsageError):
@@ -44,7 +47,7 @@ def watched_of(runbook: Runbook, state: RunState, run: RunFolder) -> Watched:
     out = _on_host(values.get("OUT", ""), containers, inside=kind_of(runbook.passes.place) == DOCKER)
     return Watched(
         run=state.run,
-        gpus=known(runbook.resources.gpus),
+        gpus=",".join(filter(None, (known(part) for part in runbook.resources.gpus.split(",")))),
         cpus=",".join(sorted(cpus for cpus in asked if cpus_of(cpus))),
         disk=str(out or run.path),
         contained=any(kind_of(place) == DOCKER for place in runbook.places),

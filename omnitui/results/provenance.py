@@ -19,7 +19,7 @@ from omnitui.runbook.load import files_of
 from omnitui.runbook.measured import Known
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
-from omnitui.samples import Gpu, Line, Sample
+from omnitui.samples import Gpu, Line, Sample, is_wanted, wanted_of
 
 _LONG = 200
 """A text that is longer is told by its SHA-256."""
@@ -100,14 +100,14 @@ def host() -> dict[str, Any]:
 
 def gpus(lines: Iterable[Line], wanted: str) -> dict[str, Any]:
     """The cards of the run (indices or UUIDs, separated by commas) as the monitor saw them; empty: not known."""
-    names = [one.strip() for one in wanted.split(",") if one.strip()]
+    names = wanted_of(wanted)
     if not names:
         return {"count": 0}
     seen: dict[str, Gpu] = {}
     for line in lines:
         if isinstance(line, Sample):
             seen |= {card.uuid: card for card in line.gpu.cards}
-    cards = [card for name in names for card in seen.values() if name in (card.uuid, str(card.index))]
+    cards = [card for name in names for card in seen.values() if is_wanted((name,), card.uuid, card.index)]
     if len(cards) != len(names):
         return {}
     known = {"count": len(cards), "names": [card.name for card in cards], "uuids": [card.uuid for card in cards]}

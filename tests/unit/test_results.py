@@ -14,11 +14,12 @@ from omnitui.model import Passed, PassRecord, Skipped, Status, StepRecord, Waiti
 from omnitui.plan import lay_out
 from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
-from omnitui.results.provenance import pinned, provenance, remedies
+from omnitui.results.provenance import gpus, pinned, provenance, remedies
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.table import Format, number, render
 from omnitui.runbook.measured import Metric
 from omnitui.runbook.schema import Runbook
+from omnitui.samples import Gpu, GpuLook, Sample
 from omnitui.store import RunFolder
 from tests.unit.builders import AT, green, red, runbook, running, state
 
@@ -401,3 +402,12 @@ def test_remedies_that_a_pass_stands_on_are_told_with_their_ends() -> None:
     told = keys_of({"remedies": found})["remedies"]
     assert told == "_/_/check: Mend it. (exit status 0); a/1/serve: Restart. (its end is not known)"
     assert (keys_of({"remedies": []})["remedies"], keys_of({})["remedies"]) == ("none", None)
+
+
+def test_a_card_that_is_named_twice_is_one_card() -> None:
+    cards = (Gpu("GPU-a", 0, "H200"), Gpu("GPU-b", 1, "H200"), Gpu("MIG-c", 0, "H200 MIG"))
+    lines = [Sample(1.0, GpuLook(cards), 0.0)]
+    assert gpus(lines, "1,0,1")["uuids"] == ["GPU-b", "GPU-a"]
+    assert gpus(lines, "0,0")["count"] == 1
+    assert gpus(lines, "0,2") == {}
+    assert gpus(lines, "") == {"count": 0}

@@ -6,7 +6,9 @@ import msgspec
 import pytest
 from omnitui.containers import ContainerReading
 from omnitui.runbook.gates import ContainerUp
-from omnitui.runbook.schema import Environment, Passes, Phase, PlaceSpec, Resources, Variable
+from omnitui.runbook.narrow import narrow
+from omnitui.runbook.schema import Environment, MoreResources, Passes, Phase, PlaceSpec, Resources, Variable
+from omnitui.samples import wanted_of
 from omnitui.store import RunFolder
 from omnitui.watched import watched_of
 from tests.unit.builders import runbook, state, step
@@ -42,6 +44,29 @@ def test_what_the_runbook_names(run: RunFolder) -> None:
     # What a step hands on is looked at from then on.
     known = msgspec.structs.replace(known, handed={"_/_": {"LATER": "12"}})
     assert watched_of(book, known, run).cpus == "12,2-3,8-9"
+
+
+def test_all_gpus_that_the_run_has_for_itself_are_looked_at(run: RunFolder) -> None:
+    book = runbook(
+        variables={name: Variable(help="x") for name in ("PARTS", "GPU", "CI_GPUS", "LATER")},
+        resources=Resources(
+            gpus="${GPU}",
+            also=(
+                MoreResources(when={"PARTS": ("ci",)}, gpus="${CI_GPUS}"),
+                MoreResources(when={"PARTS": ("judge",)}, gpus="${LATER}"),
+            ),
+        ),
+    )
+
+    def gpus(parts: str) -> tuple[str, ...]:
+        variables = {"PARTS": parts, "GPU": "0", "CI_GPUS": "0,1"}
+        known = msgspec.structs.replace(state(), variables=variables)
+        return wanted_of(watched_of(narrow(book, variables), known, run).gpus)
+
+    assert gpus("measure") == ("0",)
+    assert gpus("measure,ci") == ("0", "1")
+    # What a step still has to hand on hides none of the others.
+    assert gpus("measure,ci,judge") == ("0", "1")
 
 
 def test_containers_are_known_once_the_run_has_used_them(run: RunFolder) -> None:
