@@ -11,6 +11,7 @@ from omnitui.contamination import HARMFUL
 from omnitui.machine import CardPoint, Machine
 from omnitui.samples import Gpu, GpuProcess
 from omnitui.ui.plots import columns, plot
+from omnitui.ui.process_texts import who
 from omnitui.ui.signs import GATES, span
 from omnitui.ui.widgets.rows import Cell, Row
 
@@ -53,7 +54,7 @@ def gpu_rows(machine: Machine, frame: Frame) -> tuple[Row, ...]:
         body = [row for card in look.cards for row in _card(machine, card, frame, plot_lines=lines)]
     elif len(body) > room and len(look.cards) > 1:
         body = [*(_short(machine, card, frame) for card in look.cards)]
-        body += [_process(one, card) for card in look.cards for one in _holders(card)]
+        body += [_process(one, frame.width, card) for card in look.cards for one in _holders(card)]
     return (*head, *(body or [_line("None of the run's GPUs is here.", red=True)]))
 
 
@@ -87,7 +88,7 @@ def _card(machine: Machine, card: Gpu, frame: Frame, plot_lines: int = 0) -> Ite
     yield from _drawn("use", "use", points, card, frame, plot_lines)
     yield _figures(card)
     yield from _throttle(card, every=bool(plot_lines))
-    yield from (_process(one) for one in _holders(card))
+    yield from (_process(one, frame.width) for one in _holders(card))
     yield from _nobody(card, frame)
 
 
@@ -165,13 +166,12 @@ def _holders(card: Gpu) -> list[GpuProcess]:
     return sorted(card.processes or (), key=lambda one: (rank[one.ours], -(one.used_mib or 0.0), one.pid))
 
 
-def _process(one: GpuProcess, card: Gpu | None = None) -> Row:
+def _process(one: GpuProcess, width: int, card: Gpu | None = None) -> Row:
     whose = {True: Cell("ours", "green"), False: Cell("FOREIGN", "red"), None: Cell("owner not told", "muted")}
     where = f"{card.label} " if card else ""
-    who = f"{where}{one.pid} {one.user or '?'} {one.command or '?'}"
-    of_run = f" of run {one.run}" if one.run else ""
     held = f"{amount(one.used_mib)} " if one.used_mib is not None else "memory not told "
-    return Row("", (Cell(f"{who}{of_run}"),), (Cell(held), whose[one.ours]))
+    room = width - len(where) - len(held) - len(whose[one.ours].text) - 2
+    return Row("", (Cell(f"{where}{who(one, room)}"),), (Cell(held), whose[one.ours]))
 
 
 def _nobody(card: Gpu, frame: Frame) -> Iterator[Row]:

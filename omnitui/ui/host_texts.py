@@ -8,6 +8,7 @@ from omnitui.machine import HostPoint, Machine
 from omnitui.samples import Host, Load
 from omnitui.ui.gpu_texts import SPAN_S, Frame, gib, marked, stale_row
 from omnitui.ui.plots import columns, plot
+from omnitui.ui.process_texts import who
 from omnitui.ui.signs import Tone, span
 from omnitui.ui.widgets.rows import Cell, Row
 
@@ -36,7 +37,7 @@ def host_rows(machine: Machine, frame: Frame, cpus: str, disk: str, app: AppCost
     host = machine.sample.host
     body = [
         *_cpus(machine.host, host, frame, cpus),
-        *(_load(one) for one in host.loads or ()),
+        *(_load(one, frame.width) for one in host.loads or ()),
         _used("memory", host.memory_used_mib, host.memory_total_mib, brief=frame.width < _WIDE),
         _swap(host),
         _free("disk", host.disk_free_mib, host.disk_error),
@@ -73,11 +74,11 @@ def _spark(
     return Row("", (Cell(label, "muted", _LABEL), *line), (shown,))
 
 
-def _load(one: Load) -> Row:
+def _load(one: Load, width: int) -> Row:
     whose = {True: Cell(" ours", "green"), False: Cell(" FOREIGN", "red"), None: Cell(" owner not told", "muted")}
-    of_run = f" of run {one.run}" if one.run else ""
-    who = f"  {one.pid} {one.user or '?'} {one.command or '?'}{of_run}"
-    return Row("", (Cell(who),), (Cell(f"{one.percent:.0f} % of a core"), whose[one.ours]))
+    right = (Cell(f"{one.percent:.0f} %" + " of a core" * (width >= _WIDE)), whose[one.ours])
+    room = width - sum(len(cell.text) for cell in right) - 4
+    return Row("", (Cell(f"  {who(one, room)}"),), right)
 
 
 def _named(name: str, value: Cell) -> Row:

@@ -63,7 +63,7 @@ async def test_what_the_runner_writes_is_shown_and_grows_stale(
     fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(fake_runs.make("running"), until, size=(200, 60)) as on:
-        await until(lambda: "911 mallory python3 train.py" in shown(on, "gpu"))
+        await until(lambda: "911 mallory train.py" in shown(on, "gpu"))
         assert "FOREIGN" in shown(on, "gpu") and "STALE" not in shown(on, "gpu")
         assert "silent for 42s" in shown(on, "server")
         monkeypatch.setattr(RunScreen, "clock", staticmethod(lambda: NOW + 40))

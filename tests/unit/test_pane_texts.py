@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from omnitui.machine import Machine, seen
 from omnitui.samples import Boundary, Contaminated, Gpu, GpuLook, GpuProcess, Host, Line, Load, Notice, Sample
 from omnitui.ui.gpu_texts import Frame, gpu_rows
 from omnitui.ui.host_texts import AppCost, host_rows
+from omnitui.ui.process_texts import who
 from omnitui.ui.timeline_texts import Stretch, Window, stretches_of, timeline_rows
 from omnitui.ui.widgets.rows import Row
 
@@ -122,7 +124,7 @@ def test_harmful_throttling_is_always_told_and_usual_one_only_with_room() -> Non
 def test_many_cards_take_a_line_each_and_their_holders_are_named() -> None:
     told = gpu(*(card(n, processes=(FOREIGN,) if n == 5 else ()) for n in range(8)), width=34, height=7)
     assert len(told.splitlines()) == 9
-    assert "GPU 5 11 mallory python3 train.py  20.0 GiB FOREIGN" in told
+    assert "GPU 5 train.py  20.0 GiB FOREIGN" in told
 
 
 def test_plots_grow_with_the_room() -> None:
@@ -153,6 +155,32 @@ def test_a_host() -> None:
     assert "61.5 of 502.9 GiB (12 %)" in told
     assert "nothing moved" in told and "410.2 GiB free" in told and "/results" in told
     assert "app 0.8 %" in told and "the app keeps to CPU 0" in told and "read      now" in told
+
+
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        (90, "  77 mallory python3 -m benchmarks.eval.omni_seedtts of run 2026-x  99 % of a core FOREIGN"),
+        (80, "  77 mallory python3 -m benchmarks.eval.omni_seedtts  99 % of a core FOREIGN"),
+        (70, "  77 mallory benchmarks.eval.omni_seedtts  99 % of a core FOREIGN"),
+        (60, "  77 mallory omni_seedtts  99 % of a core FOREIGN"),
+        (32, "  77 omni_seedtts  99 % FOREIGN"),
+        (28, "  omni_seedtts  99 % FOREIGN"),
+        (25, "  …_seedtts  99 % FOREIGN"),
+    ],
+)
+def test_of_a_load_what_tells_which_it_is_stays_longest(width: int, told: str) -> None:
+    load = Load(77, "mallory", "python3 -m benchmarks.eval.omni_seedtts", 99.0, False, "2026-x")
+    (line,) = (one for one in host(Host(loads=(load,)), width=width).splitlines() if "FOREIGN" in one)
+    assert line == told
+    assert len(told) <= width
+
+
+@pytest.mark.parametrize(
+    ("command", "told"), [("", "7 ? ?"), ("stress", "7 ? stress"), ("python client.py", "client.py")]
+)
+def test_other_commands_in_little_room(command: str, told: str) -> None:
+    assert who(Load(7, "", command, 99.0), 10) == told
 
 
 def test_a_host_that_tells_little() -> None:
