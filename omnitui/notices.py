@@ -20,6 +20,8 @@ WORDS: Mapping[str, str] = {
 HEARD = frozenset(("step_started", "gate", "step_ended", "asking", "contaminated", "runner_ended"))
 """The events that may be notices."""
 _ENDS_RED = ("failed", "crashed")
+WITH_SERVER = "while the step ran"
+"""Stands in the reason of a step that was cut short because its server was lost."""
 
 
 class Notice(Struct, frozen=True):
@@ -31,16 +33,19 @@ class Notice(Struct, frozen=True):
 
 
 class Listener:
-    """Turns the events of one run into notices: a red gate and the red end of its step are one."""
+    """Turns the events of one run into notices: a red gate and the red ends that come of it are one."""
 
     def __init__(self) -> None:
         self._red: set[str] = set()
+        self._at = ""
+        """The step at work."""
 
     def heard(self, event: str, facts: Mapping[str, Any], status: Mapping[str, Any]) -> Notice | None:
         """The notice of an event, if it is one; `status` is what its step's status is by now, as plain values."""
         step = str(facts.get("step", ""))
         match event:
             case "step_started":
+                self._at = step
                 self._red.discard(step)
             case "gate" if facts.get("word") == PINNED:
                 # What comes of it is told: a server that is not started, a pass that is spoiled.
@@ -48,7 +53,9 @@ class Listener:
             case "gate":
                 return self._gate(step, facts)
             case "step_ended" if status.get("is") in _ENDS_RED and step not in self._red:
-                return Notice("red", step, str(status.get("reason", "")))
+                reason = str(status.get("reason", ""))
+                # A server that is lost was told already, by its own gate, and ends the step that needs it.
+                return None if self._red and WITH_SERVER in reason else Notice("red", step, reason)
             case "asking":
                 return Notice("asks", step, str(status.get("question", facts.get("question", ""))))
             case "contaminated":
@@ -65,7 +72,8 @@ class Listener:
             if verdict.get("is") == "green":
                 self._red.discard(step)
             return None
-        if step in self._red:
+        # With a server lost meanwhile, the end of the step tells whether that is why.
+        if step in self._red or (step == self._at and self._red):
             return None
         self._red.add(step)
         return Notice("red", step, f"{facts.get('word', '')}: {verdict.get('reason', '')}")

@@ -135,7 +135,9 @@ def watch_health(ctx: Context, server: RunningServer, planned: PlannedStep) -> N
         try:
             while True:
                 await asyncio.wait({server.ended}, timeout=_WATCH_S)
-                verdict = judge_ready(spec, "", await asyncio.to_thread(health.look))
+                # No look at a dead one: its death is told before that of the step which it ends.
+                reading = health.dead() if server.ended.done() else await asyncio.to_thread(health.look)
+                verdict = judge_ready(spec, "", reading)
                 if server.ended.done():
                     verdict = Red(f"the server died (exit status {server.job.folder.exit_status()})")
                 elif isinstance(verdict, Green):

@@ -11,6 +11,7 @@ from omnitui.jobs.job import Job
 from omnitui.jobs.output import Scanner
 from omnitui.jobs.stop import is_group_empty, stop
 from omnitui.logs import LEAKS
+from omnitui.notices import WITH_SERVER
 from omnitui.store import replace_file
 
 _Coroutine: TypeAlias = Coroutine[Any, Any, Any]
@@ -87,7 +88,7 @@ async def _first(
 
 def _lost(server: RunningServer) -> str:
     how = "died" if server.ended.done() else "was no longer READY"
-    return f"server {server.name} {how} while the step ran"
+    return f"server {server.name} {how} {WITH_SERVER}"
 
 
 async def _leave_nothing(job: Job) -> None:

@@ -1,13 +1,15 @@
 """The operator's own command: told once of each notice, and never able to disturb the run."""
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from omnitui import supervise
+from omnitui import store, supervise
 from tests.books import make_book
-from tests.flow.desk import Desk
+from tests.flow.desk import PASS, Desk
 from tests.waiting import until
 
 RUNBOOK = """
@@ -62,7 +64,8 @@ def told(file: Path) -> list[dict[str, Any]]:
 def heard(tmp_path: Path, config_file: Path) -> Path:
     """Where a command writes what it is told."""
     config_file.write_text(
-        f"""on_event = 'cat >> "{tmp_path}/heard"; echo >> "{tmp_path}/heard"; env > "{tmp_path}/env"'\n"""
+        # One write each: two of them may come at the same time.
+        f"""on_event = 'told=$(cat); printf "%s\\n" "$told" >> "{tmp_path}/heard"; env > "{tmp_path}/env"'\n"""
     )
     return tmp_path / "heard"
 
@@ -79,6 +82,15 @@ def test_a_red_gate_and_the_end_are_told_once_each(desk: Desk, tmp_path: Path, h
     assert "hunter2" not in heard.read_text()
     assert "hunter2" not in (tmp_path / "env").read_text()
     assert desk.events(run, "on_event_failed") == []
+
+
+def test_a_server_that_dies_under_its_client_is_told_once(desk: Desk, heard: Path) -> None:
+    run = desk.waiting("client")
+    os.kill(int((desk.control / "server.pid").read_text()), signal.SIGKILL)
+    until(lambda: store.holder(run) is None, about="the run has failed")
+    until(lambda: len(told(heard)) > 1, about="both notices")
+    assert sorted((one["event"], one["step"]) for one in told(heard)) == [("ended", ""), ("red", f"{PASS}/serve")]
+    desk.omnitui("stop", run.name)
 
 
 def test_a_step_that_asks_is_told(desk: Desk, tmp_path: Path, heard: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from omnitui.model import PINNED
-from omnitui.notices import Listener, Notice
+from omnitui.notices import WITH_SERVER, Listener, Notice
 from omnitui.verdicts import Change, History
 
 
@@ -31,6 +31,22 @@ def test_a_red_gate_and_its_red_step_are_one_notice() -> None:
         Notice("red", "a/1/serve", "READY: died")
     ]
     assert heard(ended) == [Notice("red", "a/1/serve", "READY: died")]
+
+
+def test_a_server_that_dies_and_the_step_that_it_ends_are_one_notice() -> None:
+    client = "a/1/client"
+    reason = f"CLIENT_OK: running; (cut short): server tts died {WITH_SERVER}"
+    ended = {"event": "step_ended", "step": client, "status": {"is": "failed", "reason": reason}}
+    died = Notice("red", "a/1/serve", "READY: died")
+    cut = gate("red", "exit status 143", "CLIENT_OK", client)
+    assert heard(begun(1), gate("green"), begun(1, client), gate("red", "died"), cut, ended) == [died]
+    # Nobody was told of a server; and a failure that has nothing to do with one that died before.
+    assert heard(begun(1), gate("green"), begun(1, client), ended) == [Notice("red", client, reason)]
+    alone = {"event": "step_ended", "step": client, "status": {"is": "failed", "reason": "exit status 1"}}
+    assert heard(gate("red", "died"), begun(1, client), cut, alone) == [
+        died,
+        Notice("red", client, "exit status 1"),
+    ]
 
 
 def test_of_cpus_that_are_not_kept_to_only_what_comes_of_it_is_told() -> None:
