@@ -9,6 +9,7 @@ from omnitui.runbook.schema import Runbook
 UNKNOWN = None
 """The value of a key that nobody can tell: it equals nothing, not even another unknown one."""
 
+ROLE_WORDS: Mapping[Role, str] = {"equal": "must be equal", "subject": "is compared", "told": "told only"}
 FIXED: Mapping[str, Role] = {
     "runbook": "equal",
     "definition": "equal",

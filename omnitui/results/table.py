@@ -10,6 +10,8 @@ import msgspec
 from omnitui.results.statistics import Row, Summary
 
 Format = Literal["table", "md", "csv", "json"]
+ARROWS = {"higher": "↑", "lower": "↓"}
+"""Which way is better; none for a metric that only describes."""
 _LONG = 120
 REHEARSAL = "REHEARSAL: stand-ins made these figures up; none is a measurement."
 
@@ -53,9 +55,8 @@ def _csv(run: str, summaries: Sequence[Summary]) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    arrow = {"higher": "↑", "lower": "↓"}.get(row.direction, " ")
     return [
-        f"{row.metric} {arrow}".rstrip(),
+        f"{row.metric} {ARROWS.get(row.direction, '')}".rstrip(),
         row.unit,
         number(row.mean),
         number(row.stdev),
@@ -103,12 +104,13 @@ def heading(summary: Summary) -> str:
 def unlikes(summary: Summary) -> list[str]:
     """What forbids one average over the passes: a line for each key, with the values and who has them."""
     return [
-        f"{one.key} differs: " + "; ".join(f"{', '.join(who)}: {_value(value)}" for value, who in one.values)
+        f"{one.key} differs: " + "; ".join(f"{', '.join(who)}: {value_of(value)}" for value, who in one.values)
         for one in summary.unlike
     ]
 
 
-def _value(value: str | None) -> str:
+def value_of(value: str | None) -> str:
+    """A value of provenance in one cell."""
     told = "not known" if value is None else value or "(empty)"
     return told if len(told) <= _LONG else f"{told[: _LONG - 1]}…"
 

@@ -2,11 +2,13 @@
 
 import csv
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import tomli_w
 from omnitui import comparing
+from omnitui.results.passes import PassResult
 from omnitui.results.sources import Source, find
 from omnitui.results.telling import report
 from tests.result_stores import known, result, take_in
@@ -76,3 +78,120 @@ def test_every_form_says_why_there_is_no_mean() -> None:
     assert page.index("containers differs") < page.index("speech.throughput")
     said: list[str] = []
     assert not comparing.tell_results([source.name], "table", said.append)
+
+
+# -- one HTML page ---------------------------------------------------------------------------------------------
+
+TAGS = {
+    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "ul", "li", "table", "thead"),
+    *("tbody", "tr", "th", "td", "figure", "figcaption", "svg", "text", "line", "circle", "rect"),
+}
+VOID = {"meta", "line", "circle", "rect"}
+EVIL = "<script src=//evil>&amp;\"'</title></style></td><img onerror=x>\x1b[2J\u202e"
+SEEN = "<script src=//evil>&amp;\"'</title></style></td><img onerror=x>"
+"""The same as a reader sees it: nothing is lost but what a terminal or a line of text would obey."""
+
+
+class Page(HTMLParser):
+    """Whatever a browser would see: every tag closed, and none that is not ours."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.parts: list[tuple[str, str]] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in TAGS
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        assert self.open or not data.strip()
+        self.parts.append((self.open[-1] if self.open else "", data))
+
+    def text(self, *tags: str) -> list[str]:
+        return [data for tag, data in self.parts if not tags or tag in tags]
+
+
+def hostile() -> Source:
+    """Passes of every kind, with texts from logs and files that would break out of a page."""
+    labels = ("run0", "run1", "run2", "run3", "run4")
+    figures: dict[str, dict[str, float]] = {
+        label: {"speech.throughput": 4.0 + n, "wer": 0.02 + n / 100} for n, label in enumerate(labels)
+    }
+    stands: dict[str, dict[str, object]] = {
+        "run3": {"complete": False, "reasons": (f"speech: 2 of 3, {EVIL}",)},
+        "run4": {"marks": (f"foreign process 911 ({EVIL})",), "gpu": EVIL, "commit": EVIL},
+    }
+    passes: dict[str, PassResult] = {
+        f"main/{label}": result(label, n, figures[label], **stands.get(label, {}))
+        for n, label in enumerate(labels)
+    }
+    home = take_in(passes, known("5ed8a8d", "main", containers=[{"image": EVIL}], told={EVIL: EVIL}))
+    (home / "passes" / "main" / "run0" / "provenance.toml").unlink()
+    file = home / "import.toml"
+    file.write_text(file.read_text().replace('title = "Speech, two ways"', f"title = {json.dumps(EVIL)}"))
+    return find(home.name)
+
+
+def exported_pages() -> list[Page]:
+    name = hostile().name
+    compared = comparing.compared(f"{name}/main/run1", f"{name}/main/run2", ["unknown"])
+    return [Page(comparing.exported(name, "html")), Page(comparing.told(compared, "html"))]
+
+
+def test_a_page_loads_nothing_and_runs_nothing() -> None:
+    for page in exported_pages():
+        names = {name for _, name, _ in page.attributes}
+        assert not names & {"src", "href", "xlink:href", "action", "data", "srcset", "style"}
+        assert not [name for name in names if name.startswith("on")]
+        (style,) = page.text("style")
+        assert not [word for word in ("url(", "@import", "http", "expression") if word in style]
+        assert ("meta", "content", "default-src 'none'; style-src 'unsafe-inline'") in page.attributes
+
+
+def test_what_comes_from_outside_is_text_and_is_not_lost() -> None:
+    results, compared = exported_pages()
+    assert results.text("title")[0] == results.text("h1")[0] == SEEN
+    assert f"speech: 2 of 3, {SEEN}" in results.text("td")
+    assert f"foreign process 911 ({SEEN})" in results.text("td")
+    assert f"told.{SEEN}" in results.text("td") + compared.text("td")
+    for page in (results, compared):
+        assert not [text for text in page.text() if "\x1b" in text or "\u202e" in text]
+
+
+def test_a_page_has_every_pass_with_its_reason_and_what_differs_before_any_number() -> None:
+    source = hostile()
+    text = comparing.exported(source.name, "html")
+    page = Page(text)
+    heads = page.text("h2")
+    assert heads.index("What differs between them") < heads.index(
+        "Series main: 2 scored passes averaged (run1, run2)"
+    )
+    cells = page.text("td")
+    for label, why in (("run0", "not scored"), ("run1", "✔ averaged"), ("run3", f"speech: 2 of 3, {SEEN}")):
+        at = cells.index(f"main/{label}")
+        assert why in cells[at : at + 3]
+    assert "Nothing is known of how these were measured: main/run0." in page.text("p")
+    assert {"metric", "unit", "mean", "std dev", "run1", "run2"} <= set(page.text("th"))
+    assert {"speech.throughput ↑", "req/s", "5.5", "0.707107", "5", "6"} <= set(cells)
+    assert [name for tag, name, _ in page.attributes if tag == "svg" and name == "viewbox"] == ["viewbox"] * 2
+    assert len([tag for tag, name, _ in page.attributes if (tag, name) == ("circle", "cx")]) == 4
+
+
+def test_a_comparison_page_has_both_sides_verdicts_and_plots() -> None:
+    _, page = exported_pages()
+    assert [text for text in page.text("td") if text in ("A", "B")] == ["A", "B"]
+    assert "= no difference shown" in page.text("td")
+    assert [text for text in page.text("figcaption") if text.startswith("wer: no difference shown")]
+    assert any("primary: only these have a verdict" in text for text in page.text("li"))
+    assert any("unknown" not in text and "Compared despite:" in text for text in page.text("p"))

@@ -11,7 +11,7 @@ from omnitui.results.judging.compare import Comparison, Side
 from omnitui.results.judging.lock import Difference
 from omnitui.results.judging.paired import Paired
 from omnitui.results.judging.verdicts import Judged
-from omnitui.results.table import REHEARSAL, Format, columns, number
+from omnitui.results.table import ARROWS, REHEARSAL, Format, columns, number
 
 SIGNS = {"better": "▲", "worse": "▼", "no difference shown": "=", "cannot be compared": "✘", "described": " "}
 RULING_SIGNS = {"accepted": "✔", "refused": "✘", "cannot be judged": "◌"}
@@ -22,6 +22,7 @@ _KINDS = {
     "told": "· told",
 }
 HEAD = ["metric", "unit", "A mean", "A sd", "n", "B mean", "B sd", "n", "B − A", "rel.", "p", "verdict"]
+PRIMARY = "* primary: only these have a verdict. The others describe: of twenty, two differ by chance."
 _LONG = 60
 
 
@@ -87,9 +88,8 @@ def _metrics(found: Comparison, *, md: bool) -> str:
 
 def cells(one: Judged) -> list[str]:
     """The row of a metric under `HEAD`."""
-    arrow = {"higher": "↑", "lower": "↓"}.get(one.direction, "")
     return [
-        f"{one.metric} {arrow}{' *' if one.primary else ''}".strip(),
+        f"{one.metric} {ARROWS.get(one.direction, '')}{' *' if one.primary else ''}".strip(),
         one.unit,
         *(number(one.a.mean), number(one.a.stdev), str(len(one.a.values))),
         *(number(one.b.mean), number(one.b.stdev), str(len(one.b.values))),
@@ -122,30 +122,40 @@ def _reasons(found: Comparison, *, md: bool) -> str:
     lines = [f"Cannot be compared: {found.locked}."] if found.locked else []
     lines += filter(None, [despites(found.differences)])
     lines += [reason_of(one) for one in found.metrics if one.primary and not found.locked]
-    lines.append("* primary: only these have a verdict. The others describe: of twenty, two differ by chance.")
-    lines.append(found.noise)
+    lines += [PRIMARY, found.noise]
     return "\n".join(f"- {line}" if md else line for line in lines)
 
 
 def _samples(found: Sequence[Paired], *, md: bool) -> str:
     if not found:
         return ""
-    head = ["sample by sample", "unit", "pairs", "B lower", "equal", "B higher", "median B − A", "sign p"]
-    rows = [
+    table = columns(SAMPLES_HEAD, sample_rows(found), md=md, right=range(2, 8))
+    notes = (f"- {note}" if md else note for note in sample_notes(found))
+    return "\n".join([table, *([""] if md else []), *notes])
+
+
+SAMPLES_HEAD = ["sample by sample", "unit", "pairs", "B lower", "equal", "B higher", "median B − A", "sign p"]
+
+
+def sample_rows(found: Sequence[Paired]) -> list[list[str]]:
+    """The rows of the paired samples, under `SAMPLES_HEAD`."""
+    return [
         [
             *(one.id, one.unit, str(one.pairs), str(one.lower), str(one.equal), str(one.higher)),
-            *("–" if value is None else f"{value:+.3g}" for value in (one.median,)),
+            "–" if one.median is None else f"{one.median:+.3g}",
             "–" if one.p is None else f"{one.p:.2g}",
         ]
         for one in found
     ]
+
+
+def sample_notes(found: Sequence[Paired]) -> list[str]:
+    """What of the samples has no pair or cannot be read, and what they are worth."""
     notes = [
         f"{one.id}: only in A {one.only_a}, only in B {one.only_b}" for one in found if one.only_a or one.only_b
     ]
     notes += [f"{one.id}: {reason}" for one in found for reason in one.unread[:3]]
-    notes.append("Descriptive: the samples of one pass share its server and its moment.")
-    table = columns(head, rows, md=md, right=range(2, 8))
-    return "\n".join([table, *([""] if md else []), *(f"- {note}" if md else note for note in notes)])
+    return [*notes, "Descriptive: the samples of one pass share its server and its moment."]
 
 
 def _rules(found: Comparison, *, md: bool) -> str:

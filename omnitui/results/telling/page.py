@@ -1,137 +1,126 @@
-"""One self-contained HTML page: no script, no request, plots inline. Everything from outside is escaped."""
+"""Results and comparisons as one HTML page: who was measured and what differs first, then the numbers."""
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 
-from omnitui.results.judging.compare import Comparison
+from omnitui.results.judging.compare import Comparison, Side
+from omnitui.results.keys import ROLE_WORDS, roles_of
+from omnitui.results.sources import Source
 from omnitui.results.statistics import Summary
-from omnitui.results.table import REHEARSAL, heading, number, unlikes
+from omnitui.results.table import ARROWS, REHEARSAL, heading, number, unlikes, value_of
+from omnitui.results.telling import markup
 from omnitui.results.telling.comparison import (
     HEAD,
+    PRIMARY,
     RULES_HEAD,
+    SAMPLES_HEAD,
     cells,
     despites,
     difference_rows,
     reason_of,
     rule_rows,
     ruling,
+    sample_notes,
+    sample_rows,
     side,
 )
 from omnitui.results.telling.plots import strip
-from omnitui.runbook.measured import Reference
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #8882; }
-body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { border-bottom: 1px solid var(--line); padding: .25rem .6rem;
-text-align: left; vertical-align: top; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
-.warn { border-left: .3rem solid #c60; padding: .3rem .8rem; background: var(--soft); }
-svg text { font-size: 11px; fill: currentColor; } .axis { stroke: var(--line); }
-.mean { stroke: currentColor; stroke-width: 2; } .floor { fill: var(--soft); }
-.g0 { fill: #2a78d6; } .g1 { fill: #d6632a; } .g2 { fill: #2a9d5c; } .g3 { fill: #8a4fd0; }
-figure { display: inline-block; margin: .5rem 1rem .5rem 0; } figcaption { font-weight: 600; }
-"""
+_ALIKE = "Nothing differs in how they were measured."
 
 
 def comparison_page(found: Comparison) -> str:
     """A comparison, with a plot of every metric."""
-    body = [f"<p>A: {escape(side(found.a))}<br>B: {escape(side(found.b))}</p>"]
-    body += [_warning(REHEARSAL)] if found.a.rehearsal or found.b.rehearsal else []
-    body += [_warning(f"Cannot be compared: {found.locked}.")] if found.locked else []
-    body += [_warning(waved)] if (waved := despites(found.differences)) else []
-    left = [f"{name}: {which} is left out: {why}" for name, one in _sides(found) for which, why in one]
-    body.append(_list(left))
-    body += ["<h2>What differs</h2>", _table(["", "key", "A", "B", "why"], difference_rows(found.differences))]
-    body += ["<h2>Metrics</h2>", _table(HEAD, map(cells, found.metrics), numbers=range(2, 11))]
+    body = [markup.line(f"{name}: {side(one)}") for name, one in (("A", found.a), ("B", found.b))]
+    body += [markup.warning(REHEARSAL)] if found.a.rehearsal or found.b.rehearsal else []
+    body += [markup.warning(f"Cannot be compared: {found.locked}.")] if found.locked else []
+    body += [markup.warning(waved)] if (waved := despites(found.differences)) else []
+    body += [markup.heading("Passes"), markup.table(["side", "pass", "", "why"], _side_rows(found))]
+    differing = markup.table(["", "what differs", "A", "B", "why"], difference_rows(found.differences))
+    body += [markup.heading("What differs"), differing if found.differences else markup.line(_ALIKE)]
+    body += [markup.heading("Metrics"), markup.table(HEAD, map(cells, found.metrics), numbers=range(2, 11))]
     reasons = [] if found.locked else [reason_of(one) for one in found.metrics if one.primary]
-    body.append(_list([*reasons, found.noise]))
+    body.append(markup.items([*reasons, PRIMARY, found.noise]))
     if found.rules:
-        body += ["<h2>Rules</h2>", f"<p>{escape(ruling(found))}</p>", _table(RULES_HEAD, rule_rows(found.rules))]
-    body.append("<h2>Values</h2>")
+        rules = markup.table(RULES_HEAD, rule_rows(found.rules))
+        body += [markup.heading("Rules"), markup.line(ruling(found)), rules]
+    body.append(markup.heading("Values"))
     for one in found.metrics:
         plot = strip([("A", one.a.values), ("B", one.b.values)], one.unit, one.floor)
-        body.append(_figure(f"{one.metric}: {one.verdict}", plot))
+        body.append(markup.figure(f"{one.metric}: {one.verdict}", plot))
     if found.samples:
-        head = ["sample by sample", "unit", "pairs", "B lower", "equal", "B higher", "median B − A", "sign p"]
-        rows = [
-            [
-                *(one.id, one.unit, str(one.pairs), str(one.lower), str(one.equal), str(one.higher)),
-                *(number(one.median), number(one.p)),
-            ]
-            for one in found.samples
-        ]
-        body += ["<h2>Sample by sample</h2>", _table(head, rows, numbers=range(2, 8))]
-        body.append("<p>Descriptive: the samples of one pass share its server and its moment.</p>")
-    return _page(found.title, body)
+        samples = markup.table(SAMPLES_HEAD, sample_rows(found.samples), numbers=range(2, 8))
+        body += [markup.heading("Sample by sample"), samples, markup.items(sample_notes(found.samples))]
+    return markup.page(found.title, body)
 
 
-def _sides(found: Comparison) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
-    return [("A", found.a.left_out), ("B", found.b.left_out)]
+def _side_rows(found: Comparison) -> Iterator[list[str]]:
+    sides: tuple[tuple[str, Side], ...] = (("A", found.a), ("B", found.b))
+    for name, one in sides:
+        yield from ([name, which, "✔ averaged", ""] for which in one.passes)
+        yield from ([name, which, "– left out", why] for which, why in one.left_out)
 
 
-def results_page(
-    title: str,
-    run: str,
-    summaries: Sequence[Summary],
-    references: Sequence[Reference],
-    known: Sequence[Sequence[str]],
-) -> str:
-    """The series of a run, with their values plotted; `known` are rows of what is known of each pass."""
-    body = [f"<p>{escape(run)}</p>"]
-    body += [_warning(REHEARSAL)] if any(one.rehearsal for one in summaries) else []
+def results_page(source: Source, summaries: Sequence[Summary], notes: Sequence[str]) -> str:
+    """The passes of a run or an import and its series, with every value plotted; `notes` are told first."""
+    body = [markup.line(source.name)]
+    body += [markup.warning(REHEARSAL)] if any(one.rehearsal for one in summaries) else []
+    body += [markup.warning(note) for note in notes]
+    passes = markup.table(["pass", "", "why", "commit", "GPU", "collected"], _pass_rows(source, summaries))
+    body += [markup.heading("Passes"), passes]
+    differing, alike = _known(source)
+    told = markup.table(["", "what differs", "value", "passes"], differing)
+    body += [markup.heading("What differs between them"), told if differing else markup.line(_ALIKE)]
+    if nothing := [one.scope for one in source.passes if not one.known]:
+        body.append(markup.line(f"Nothing is known of how these were measured: {', '.join(nothing)}."))
     for one in summaries:
-        body.append(f"<h2>{escape(heading(one))}</h2>")
-        body += [_warning(line) for line in unlikes(one)]
-        body.append(_list([f"{label} is left out: {reason}" for label, reason in one.left_out]))
-        head = ["metric", "unit", "better", "mean", "std dev", "min", "max", "n"]
-        rows = [
-            [
-                *(row.metric, row.unit, row.direction, number(row.mean), number(row.stdev)),
-                *(number(row.minimum), number(row.maximum), str(len(row.values))),
-            ]
-            for row in one.rows
-        ]
-        body.append(_table(head, rows, numbers=range(3, 8)))
-    body.append("<h2>Values</h2>")
+        body += [markup.heading(heading(one)), *map(markup.warning, unlikes(one)), _series(one)]
+    body.append(markup.heading("Values"))
     for index, row in enumerate(summaries[0].rows if summaries else ()):
         groups = [(one.series, one.rows[index].values) for one in summaries]
-        body.append(_figure(row.metric, strip(groups, row.unit)))
-    body += ["<h2>How it was measured</h2>", _table(["pass", "key", "value"], known)]
-    if references:
-        body.append("<h2>Published results, from other setups</h2>")
+        body.append(markup.figure(row.metric, strip(groups, row.unit)))
+    body += [markup.heading("What is the same for all of them"), markup.table(["", "key", "value"], alike)]
+    if references := source.runbook.references:
         rows = [[one.workload, one.source, one.setup, one.results] for one in references]
-        body.append(_table(["workload", "source", "setup", "results"], rows))
-    return _page(title, body)
+        body.append(markup.heading("Published results, from other setups"))
+        body.append(markup.table(["workload", "source", "setup", "results"], rows))
+    return markup.page(source.title, body)
 
 
-def _page(title: str, body: Iterable[str]) -> str:
-    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-    return f"{head}<style>{_STYLE}</style></head><body><h1>{escape(title)}</h1>{''.join(body)}</body></html>\n"
+def _pass_rows(source: Source, summaries: Sequence[Summary]) -> Iterator[list[str]]:
+    unlike = {(one.series, one.rehearsal) for one in summaries if one.unlike}
+    for result in (one.result for one in source.passes):
+        why = result.left_out or ("" if result.complete else "incomplete")
+        stands = "– left out" if why else "✔ averaged"
+        if not why and (result.series, result.rehearsal) in unlike:
+            stands, why = "! no mean", "not measured alike"
+        measured = [result.commit[:12] or "not known", result.gpu or "not known", result.collected[:16]]
+        yield [f"{result.series}/{result.label}", stands, why, *measured]
 
 
-def _warning(text: str) -> str:
-    return f'<p class="warn">{escape(text)}</p>'
+def _known(source: Source) -> tuple[list[list[str]], list[list[str]]]:
+    """What is known of how the passes were measured: what differs between them, and what does not."""
+    roles = roles_of(source.runbook)
+    passes = {one.scope: one.keys for one in source.passes if one.known}
+    names = {key: roles.get(key, "equal") for keys in passes.values() for key in keys}
+    differing, alike = [], []
+    for key, role in sorted(names.items(), key=lambda one: (list(ROLE_WORDS).index(one[1]), one[0])):
+        who: dict[str | None, list[str]] = {}
+        for scope, keys in passes.items():
+            who.setdefault(keys.get(key), []).append(scope)
+        rows = [[ROLE_WORDS[role], key, value_of(value), ", ".join(scopes)] for value, scopes in who.items()]
+        if len(rows) > 1:
+            differing += rows
+        else:
+            alike += [row[:3] for row in rows]
+    return differing, alike
 
 
-def _list(lines: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()) -> str:
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    lines = [
-        "<tr>"
-        + "".join(f"<td{' class=n' * (i in numbers)}>{escape(cell)}</td>" for i, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    ]
-    return (
-        f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-        if lines
-        else "<p>Nothing.</p>"
-    )
-
-
-def _figure(caption: str, plot: str) -> str:
-    return f"<figure><figcaption>{escape(caption)}</figcaption>{plot}</figure>" if plot else ""
+def _series(summary: Summary) -> str:
+    head = ["metric", "unit", "mean", "std dev", "min", "max", *summary.averaged]
+    rows = []
+    for row in summary.rows:
+        values = dict(zip(row.passes, row.values, strict=True))
+        figures = [row.mean, row.stdev, row.minimum, row.maximum, *(values.get(one) for one in summary.averaged)]
+        name = f"{row.metric} {ARROWS.get(row.direction, '')}".strip()
+        rows.append([name, row.unit, *map(number, figures)])
+    return markup.table(head, rows, numbers=range(2, len(head)))

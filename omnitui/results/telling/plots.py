@@ -4,9 +4,9 @@ Own code, because it is a page long; a plotting library would be megabytes for d
 """
 
 from collections.abc import Sequence
-from html import escape
 
 from omnitui.results.table import number
+from omnitui.results.telling.markup import safe
 
 _WIDTH, _LEFT, _ROW, _TOP = 460, 90, 22, 14
 
@@ -30,14 +30,14 @@ def strip(groups: Sequence[tuple[str, Sequence[float]]], unit: str, floor: float
     height = _TOP + _ROW * len(groups) + 18
     parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img">']
     told = "; ".join(f"{name}: {', '.join(map(number, group))}" for name, group in groups)
-    parts.append(f"<title>{escape(told)} {escape(unit)}</title>")
+    parts.append(f"<title>{safe(told)} {safe(unit)}</title>")
     if floor is not None and groups[0][1]:
         base = sum(groups[0][1]) / len(groups[0][1])
         left, wide = x(base - floor), x(base + floor) - x(base - floor)
         parts.append(f'<rect class="floor" x="{left:.1f}" y="4" width="{wide:.1f}" height="{height - 22}"/>')
     for index, (name, group) in enumerate(groups):
         y = _TOP + _ROW * index + 4
-        parts.append(f'<text x="0" y="{y + 4}">{escape(name[:14])}</text>')
+        parts.append(f'<text x="0" y="{y + 4}">{safe(name[:14])}</text>')
         parts.append(f'<line class="axis" x1="{_LEFT}" y1="{y}" x2="{_WIDTH - 6}" y2="{y}"/>')
         if group:
             mean = x(sum(group) / len(group))
@@ -45,5 +45,5 @@ def strip(groups: Sequence[tuple[str, Sequence[float]]], unit: str, floor: float
         parts += [f'<circle class="g{index % 4}" cx="{x(value):.1f}" cy="{y}" r="4"/>' for value in group]
     bottom = height - 4
     parts.append(f'<text x="{_LEFT}" y="{bottom}">{number(low)}</text>')
-    parts.append(f'<text x="{_WIDTH - 6}" y="{bottom}" text-anchor="end">{number(high)} {escape(unit)}</text>')
+    parts.append(f'<text x="{_WIDTH - 6}" y="{bottom}" text-anchor="end">{number(high)} {safe(unit)}</text>')
     return "".join([*parts, "</svg>"])

@@ -42,25 +42,19 @@ def _told(one: Difference, passes: Mapping[str, Keys]) -> Unlike:
 
 def as_table(source: Source, form: Format) -> str:
     """The table over the passes, with what of the page was not measured."""
-    parts = [render(source.name, source.title, summaries_of(source), form)]
-    if form not in ("table", "md"):
-        return parts[0]
+    table = render(source.name, source.title, summaries_of(source), form)
+    return "\n\n".join([table, *_notes(source)]) if form in ("table", "md") else table
+
+
+def _notes(source: Source) -> list[str]:
     here = {workload.id for workload in source.runbook.workloads}
-    if missing := [one.id for one in load(source.path / "runbook").workloads if one.id not in here]:
-        parts.append(f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete.")
-    if source.imported:
-        parts.append("Taken in: measured before OmniTUI was there.")
-    return "\n\n".join(parts)
+    missing = [one.id for one in load(source.path / "runbook").workloads if one.id not in here]
+    told = [f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete."] if missing else []
+    return [*told, "Taken in: measured before OmniTUI was there."] if source.imported else told
 
 
 def as_page(source: Source) -> str:
     """The same as one HTML page."""
     from omnitui.results.telling.page import results_page  # noqa: PLC0415 - whoever prints a table needs none
 
-    known = [
-        [one.scope, key, "not known" if value is None else value]
-        for one in source.passes
-        for key, value in sorted(one.keys.items())
-        if key != "packages"
-    ]
-    return results_page(source.title, source.name, summaries_of(source), source.runbook.references, known)
+    return results_page(source, summaries_of(source), _notes(source))

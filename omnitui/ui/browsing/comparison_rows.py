@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from omnitui.results.judging.compare import Comparison
 from omnitui.results.judging.verdicts import Judged
 from omnitui.results.statistics import Row as Stats
-from omnitui.results.table import REHEARSAL, number
+from omnitui.results.table import ARROWS, REHEARSAL, number
 from omnitui.results.telling.comparison import (
     SIGNS,
     despites,
@@ -82,7 +82,7 @@ def rule_lines(found: Comparison) -> Iterator[Row]:
 
 def metric_row(one: Judged, narrow: bool, shown: tuple[Column, ...]) -> Row:
     """One metric."""
-    arrow = {"higher": "↑", "lower": "↓"}.get(one.direction, "")
+    arrow = ARROWS.get(one.direction, "")
     star = " *" if one.primary else ""
     known = one.verdict != "cannot be compared"
     texts = {

@@ -3,18 +3,15 @@
 from collections.abc import Iterator
 
 from omnitui.readings import CoverageReading, WorkloadReading
+from omnitui.results.keys import ROLE_WORDS
 from omnitui.results.passes import AUDIO
-from omnitui.results.table import number
+from omnitui.results.table import ARROWS, number
+from omnitui.runbook.part import Role
 from omnitui.ui.browsing.one_pass import Details
 from omnitui.ui.signs import Tone
 from omnitui.ui.widgets.rows import Cell, Row
 
-ARROWS = {"higher": "↑", "lower": "↓"}
-_ROLES: dict[str, tuple[str, Tone]] = {
-    "equal": ("must be equal", "muted"),
-    "subject": ("is compared", "blue"),
-    "told": ("told only", "muted"),
-}
+_ROLES: dict[Role, Tone] = {"equal": "muted", "subject": "blue", "told": "muted"}
 
 
 def text_row(text: str, tone: Tone = "") -> Row:
@@ -111,16 +108,16 @@ def provenance_rows(found: Details) -> Iterator[Row]:
     order = ("subject", "equal", "told")
     for key in sorted(keys, key=lambda key: (order.index(found.roles.get(key, "equal")), key)):
         value = keys[key]
-        word, tone = _ROLES[found.roles.get(key, "equal")]
+        role = found.roles.get(key, "equal")
         shown = Cell("not known", "warn") if value is None else Cell(value or "(empty)")
-        yield Row("", (Cell(word, tone, 15), Cell(key, "muted", width), shown))
+        yield Row("", (Cell(ROLE_WORDS[role], _ROLES[role], 15), Cell(key, "muted", width), shown))
     monitor = found.measured.known.get("monitor", {})
     if monitor:
         yield Row("", ())
         yield text_row("Seen while it was measured", "strong")
         for name, value in monitor.items():
             shown_value = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
-            tone = "warn" if name in ("throttle_reasons", "contaminated_by") else ""
+            tone: Tone = "warn" if name in ("throttle_reasons", "contaminated_by") else ""
             yield Row("", (Cell(name.replace("_", " "), "muted", 34), Cell(shown_value, tone)))
 
 
