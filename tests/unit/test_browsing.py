@@ -20,6 +20,7 @@ from omnitui.ui.browsing.dots import dots, scale
 from omnitui.ui.browsing.pass_rows import Marked
 from omnitui.ui.browsing.pass_rows import state as pass_state
 from omnitui.ui.browsing.sample_rows import Order, aligned_rows, ordered, sound_rows
+from omnitui.ui.browsing.trends import Trend, on_scale, point_row
 from omnitui.ui.browsing.view import BLOCK, GroupHead, Lines, View
 from rich.cells import cell_len
 
@@ -185,3 +186,35 @@ def test_a_sound_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     sample = Sample("x", None, None, None, None, "", "", "", str(silent), True, {})
     told = ["".join(cell.text for cell in row.left) for row in sound_rows(sample, waveform(silent, 4))]
     assert any("silent" in line for line in told)
+
+
+# -- trends ----------------------------------------------------------------------------------------------------
+
+
+def measured(run: str, series: str, label: str, commit: str, value: float) -> Row:
+    places = (f"{run}/{series}/{label}", run, "speech", series, label, "Speech", f"2026-03-0{run[-1]}T08:00:00Z")
+    return Row(*places, commit, "H200", "bench", "run", True, True, False, "", {"wer": value})
+
+
+def test_passes_of_an_unknown_commit_have_no_place_among_the_commits() -> None:
+    passes = (
+        *(measured("r1", "a", f"run{n}", "", n) for n in (1, 2)),
+        measured("r1", "b", "run1", "", 3),
+        measured("r2", "main", "run1", "5ed8a8d", 4),
+        measured("r3", "main", "run1", "070fc3b", 5),
+        measured("r4", "main", "run1", "5ed8a8d", 6),
+    )
+    trend = Trend("speech", "H200", passes, 0)
+    found = trend.points("wer")
+    assert [one.commit for one in found] == ["5ed8a8d", "070fc3b", "", ""]
+    assert [one.values for one in found] == [(4, 6), (5,), (1, 2), (3,)]
+    assert [one.series for one in found] == ["r4 main", "r3 main", "r1 a", "r1 b"]
+    told = [point_row(one, on_scale(found, 100)) for one in found]
+    assert ["unknown commit" in "".join(cell.text for cell in row.left) for row in told] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    # A line for each pass is in the order of time, whether the commit is known or not.
+    assert [one.values for one in trend.points("wer", each=True)] == [(1,), (2,), (3,), (4,), (5,), (6,)]

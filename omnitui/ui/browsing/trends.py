@@ -18,14 +18,18 @@ from omnitui.ui.browsing.dots import Scale, dots, scale
 from omnitui.ui.browsing.pass_rows import when
 from omnitui.ui.widgets.rows import Cell, Row
 
-_LABEL = 45
+_COMMIT = 16
+_LABEL = 36 + _COMMIT
+UNKNOWN = "unknown commit"
 
 
 class Point(Struct, frozen=True):
     """The passes of one commit, or one pass."""
 
     commit: str
-    """Its first digits; the series where no commit is known."""
+    """Its first digits; empty where it is not known."""
+    series: str
+    """The run and series of its last pass."""
     began: str
     values: tuple[float, ...]
     folder: str
@@ -48,22 +52,27 @@ class Trend(Struct, frozen=True):
         return (*primary, *sorted(there - set(primary)))
 
     def points(self, metric: str, *, each: bool = False) -> tuple[Point, ...]:
-        """A point for each commit, in the order in which they were first measured; or for `each` pass."""
-        groups: dict[str, list[Known]] = {}
+        """A point for each commit, in the order in which they were first measured; or for `each` pass, by time.
+
+        The passes of a run's series are of one commit also where nobody knows which; such points have no place
+        among the commits and stand behind them.
+        """
+        groups: dict[tuple[str, str], list[Known]] = {}
         for one in self.passes:
             if metric in one.metrics:
-                # Where no commit is known, the passes of a run's series are of one and the same.
-                same = one.revision or f"{one.run}/{one.series}"
-                groups.setdefault(one.folder if each else same, []).append(one)
-        return tuple(
+                same = (one.revision, "" if one.revision else f"{one.run}/{one.series}")
+                groups.setdefault(("", one.folder) if each else same, []).append(one)
+        found = (
             Point(
-                mine[0].revision[:8] or mine[0].series,
+                mine[-1].revision[:8],
+                f"{mine[-1].run} {mine[-1].series}",
                 mine[0].collected,
                 tuple(one.metrics[metric] for one in mine),
                 mine[-1].folder,
             )
             for mine in groups.values()
         )
+        return tuple(found) if each else tuple(sorted(found, key=lambda one: not one.commit))
 
 
 def read(runbook: str, gpu: str) -> Trend:
@@ -85,9 +94,9 @@ def point_row(one: Point, on: Scale) -> Row:
     spread = f" ± {stdev(one.values):.2g}" if len(one.values) > 1 else ""
     left = (
         Cell(when(one.began), "muted", 13),
-        Cell(fit(one.commit, 10), "strong"),
+        Cell(fit(one.commit or UNKNOWN, _COMMIT), "strong" if one.commit else "warn"),
         Cell(f"n {len(one.values)}", "muted", 5),
-        Cell(f"{number(mean(one.values))}{spread}", "", _LABEL - 28),
+        Cell(f"{number(mean(one.values))}{spread}", "", 18),
     )
     return Row(one.folder, (*left, *dots(one.values, on, "blue")))
 
@@ -99,7 +108,7 @@ def on_scale(points: Sequence[Point], width: int) -> Scale:
 
 def head_row(on: Scale, unit: str) -> Row:
     """What the columns are, and where the scale begins and ends."""
-    words = (("when", 13), ("commit", 10), ("", 5), ("mean ± s", _LABEL - 28))
+    words = (("when", 13), ("commit", _COMMIT), ("", 5), ("mean ± s", 18))
     ends = number(on.low), f"{number(on.high)} {unit}".rstrip()
     space = max(1, on.cells - len(ends[0]) - len(ends[1]))
     cells = [Cell(word, "muted", width) for word, width in words]

@@ -42,10 +42,7 @@ class TrendsScreen(Browsing):
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
-        runbook, gpu = self._wanted
-        title = RowLine(classes="title")
-        title.show(Row("", (Cell("Trends", "strong"), Cell(f"  {runbook} on {gpu or 'an unknown GPU'}", "muted"))))
-        yield title
+        yield RowLine(id="title", classes="title")
         yield RowLine(id="metric", classes="about")
         yield Table(id="points", classes="pane")
         yield RowLine(id="left-out", classes="about")
@@ -53,6 +50,7 @@ class TrendsScreen(Browsing):
 
     def on_mount(self) -> None:
         """Read them."""
+        self._show_title()
         self.in_thread(lambda: TrendRead(trends.read(*self._wanted)))
 
     def on_trend_read(self, message: TrendRead) -> None:
@@ -78,6 +76,16 @@ class TrendsScreen(Browsing):
         first, second = about(trend, self.metric or "No complete, scored pass is there.")
         self.query_one("#metric", RowLine).show(first)
         self.query_one("#left-out", RowLine).show(second)
+        self._show_title()
+
+    @on(Table.Highlighted)
+    def _show_title(self) -> None:
+        """What of what, and whose the point under the cursor is."""
+        runbook, gpu = self._wanted
+        of = Cell(f"  {runbook} on {gpu or 'an unknown GPU'}", "muted")
+        at = self.query_one(Table).cursor
+        whose = (Cell(self._points[at].series, "muted", yields=True),) if at < len(self._points) else ()
+        self.query_one("#title", RowLine).show(Row("", (Cell("Trends", "strong"), of), whose))
 
     def _row(self, index: int) -> Row | None:
         return point_row(self._points[index], self._scale) if index < len(self._points) else None
