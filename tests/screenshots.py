@@ -117,6 +117,7 @@ async def browser(port: str) -> None:
     one = run.pass_folder("a/run2")
     await at_all_sizes("results", OmniApp, "0.1", ResultsChosen)
     await at_all_sizes("pass", OmniApp, "primary:", lambda: PassChosen(one))
+    await at_all_sizes("pass-time-line", OmniApp, "a column is", lambda: PassChosen(one), keys=("4",))
     await at_all_sizes("compare", OmniApp, "no difference shown", lambda: ComparisonChosen(*sides))
     await at_all_sizes("samples", OmniApp, "errors in", lambda: SamplesChosen(one))
     gpu = catalog.page(Query())[0][0].gpu

@@ -8,6 +8,8 @@ import pytest
 from msgspec.structs import replace
 from omnitui import comparing, store
 from omnitui.results import catalog
+from omnitui.samples import Boundary, Contaminated, Line, encoded
+from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import ComparisonChosen, PassChosen, SamplesChosen, TrendsChosen
 from omnitui.ui.screens.comparing import CompareScreen
@@ -15,9 +17,12 @@ from omnitui.ui.screens.one_pass import OnePassScreen
 from omnitui.ui.screens.passes import PassesScreen
 from omnitui.ui.screens.samples import SamplesScreen
 from omnitui.ui.screens.trends import TrendsScreen
+from omnitui.ui.timeline_texts import Window
 from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.table import Table
+from omnitui.ui.widgets.timeline import Timeline
 from tests.result_stores import two_commits
+from tests.screens.conftest import NOW, sample
 from tests.screens.test_pictures import LOOKS, named
 from textual.message import Message
 from textual.pilot import Pilot
@@ -158,6 +163,60 @@ def test_one_pass(tab: tuple[str, tuple[int, int]], commits: Any, until: Until, 
         await pilot.pause(0.1)
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+def telemetry_of(run: RunFolder) -> None:
+    """Two minutes of a run: a server before the pass, the client of the pass, and what marked it."""
+    client, foreign = "base/run1/client", "foreign process 911 (python3 of mallory) on GPU 1"
+    lines: list[Line] = [
+        *(Boundary(NOW, "began", "_/_/server", 1), Boundary(NOW + 40, "ended", "_/_/server", 1, "passed")),
+        *(Boundary(NOW + 41, "began", client, 1), Boundary(NOW + 100, "ended", client, 1, "passed")),
+        Contaminated(NOW + 70, client, "foreign process", f"{foreign} during {client}"),
+        *(sample(NOW + second, second) for second in range(120)),
+    ]
+    run.telemetry.write_bytes(b"".join(map(encoded, sorted(lines, key=lambda line: line.at))))
+
+
+async def timeline(app: OmniApp, pilot: Pilot[Any], until: Until, folder: Path) -> Timeline:
+    app.post_message(PassChosen(folder))
+    await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+    await pilot.press("4")
+    return app.screen.query_one(Timeline)
+
+
+@pytest.mark.parametrize("look", LOOKS[:2], ids=named)
+def test_the_time_line_of_a_pass(look: Looks, commits: Any, until: Until, snap_compare: Compare) -> None:
+    telemetry_of(RunFolder(commits[0][0].parents[2]))
+    app = OmniApp()
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        pane = await timeline(app, pilot, until, commits[0][0])
+        await until(lambda: "59s a column is" in pane.text)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=look[0], run_before=ready)
+
+
+async def test_the_time_line_shows_the_pass_and_then_what_is_asked_for(commits: Any, until: Until) -> None:
+    telemetry_of(RunFolder(commits[0][0].parents[2]))
+    app = OmniApp()
+    async with app.run_test(size=(120, 50)) as pilot:
+        pane = await timeline(app, pilot, until, commits[0][0])
+        await until(lambda: "12:00:41 – 12:01:40 · 59s" in pane.text)
+        assert pane.window == Window(NOW + 41, NOW + 100)
+        assert "✔ client" in pane.text and "✔ server" not in pane.text
+        assert "! foreign process 911 (python3 of mallory) on GPU 1" in pane.text
+        await pilot.press("minus", "minus")
+        await until(lambda: "✔ server" in pane.text)
+        await pilot.press("0")
+        await until(lambda: "12:00:00 – 12:01:59" in pane.text)
+
+
+async def test_a_pass_without_telemetry_says_so(commits: Any, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(120, 50)) as pilot:
+        pane = await timeline(app, pilot, until, commits[0][0])
+        await until(lambda: "No telemetry" in pane.text)
 
 
 @pytest.mark.parametrize("look", LOOKS[:2], ids=named)

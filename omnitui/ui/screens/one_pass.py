@@ -88,7 +88,8 @@ class OnePassScreen(Browsing):
         self.query_one("#scripts", Readings).show_rows(tuple(script_rows(found)))
         if found.trouble:
             self.notify(found.trouble, severity="warning", markup=False)
-        self.refresh_bindings()
+        # The tab that was chosen meanwhile has something to show only now.
+        self.action_tab(self._tab)
 
     # -- tabs --------------------------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ class OnePassScreen(Browsing):
         pane, found = self.query_one(Timeline), self.found
         if found is None:
             return
-        window, at_most = pane.window, 2 * pane.size.width
+        window, at_most = pane.window, 2 * (pane.size.width or self.size.width)
 
         def work() -> TimelineRead:
             return TimelineRead(one_pass.lines(found, window.since, window.until, at_most), window)

@@ -31,7 +31,7 @@ class Timeline(Readings):
         super().__init__(id=id, classes=classes)
         self.window = Window()
         self._run = Window()
-        self._told: tuple[Sequence[Line], Mapping[str, str], Stretch | None] = ((), {}, None)
+        self._told: tuple[Sequence[Line], Mapping[str, str], Stretch | None] | None = None
 
     def show(
         self, lines: Sequence[Line], window: Window, titles: Mapping[str, str], running: Stretch | None
@@ -43,9 +43,9 @@ class Timeline(Readings):
         self._draw()
 
     def _draw(self) -> None:
-        lines, titles, running = self._told
         width = self.scrollable_content_region.width
-        if width:
+        if width and self._told is not None:
+            lines, titles, running = self._told
             self.show_rows(timeline_rows(lines, self.window, width, titles, running))
 
     def on_resize(self) -> None:
