@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 
 from omnitui import store
-from omnitui.errors import StoreError, UsageError
 from omnitui.results import catalog, groups
 from omnitui.results.catalog import Query
 from omnitui.results.importing import Asked, take_in
@@ -17,6 +16,7 @@ from omnitui.results.table import Format, columns, number
 from omnitui.results.telling import report
 from omnitui.results.telling.comparison import render
 from omnitui.results.telling.page import comparison_page
+from omnitui.results.telling.writing import write
 from omnitui.runbook import load
 
 Say = Callable[[str], None]
@@ -116,11 +116,5 @@ def put(text: str, output: Path | None, say: Say) -> None:
     if output is None:
         say(text.rstrip("\n"))
         return
-    try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(text if text.endswith("\n") else text + "\n")
-    except FileExistsError as error:
-        raise UsageError(f"{output} is there already; name another file") from error
-    except OSError as error:
-        raise StoreError(f"{output} cannot be written: {error.strerror}") from error
+    write(output, text)
     say(f"wrote {output}")

@@ -1,5 +1,6 @@
 """One pass, a comparison, samples and trends: what they tell, and how they look."""
 
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import ComparisonChosen, PassChosen, SamplesChosen, TrendsChosen
 from omnitui.ui.screens.comparing import CompareScreen
+from omnitui.ui.screens.dialogs import ChoiceScreen
+from omnitui.ui.screens.exporting import ExportScreen
 from omnitui.ui.screens.one_pass import OnePassScreen
 from omnitui.ui.screens.passes import PassesScreen
 from omnitui.ui.screens.samples import SamplesScreen
@@ -26,6 +29,7 @@ from tests.screens.conftest import NOW, sample
 from tests.screens.test_pictures import LOOKS, named
 from textual.message import Message
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 Compare = Callable[..., bool]
@@ -249,11 +253,7 @@ async def test_what_differs_stands_first_and_blocks_every_verdict(fake_runs: Any
         assert "Compared despite: gpu.names, gpu.uuids" in text(app, "#sides")
 
 
-async def test_a_comparison_says_why_and_can_be_copied_swapped_and_exported(
-    commits: Any, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
+async def test_a_comparison_says_why_and_can_be_copied_and_swapped(commits: Any, until: Until) -> None:
     app = OmniApp()
     async with app.run_test(size=(140, 50)) as pilot:
         screen = await compared(app, until, sides(commits))
@@ -263,12 +263,106 @@ async def test_a_comparison_says_why_and_can_be_copied_swapped_and_exported(
         assert about.count("●") >= 2
         await pilot.press("Y")
         assert app.clipboard.startswith("# Speech, two ways")
-        await pilot.press("e")
-        await until(lambda: app.screen is not screen)
-        await pilot.press("enter")
-        await until((tmp_path / "here" / "comparison.md").exists)
         await pilot.press("x")
         await until(lambda: bool(screen.found and screen.found.a.commit == "070fc3b"))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def told(app: OmniApp) -> str:
+    return " ".join(note.message for note in app._notifications)
+
+
+async def exporting(app: OmniApp, pilot: Pilot[Any], until: Until) -> Input:
+    await pilot.press("e")
+    await until(lambda: isinstance(app.screen, ExportScreen) and bool(app.screen.query(Input)))
+    return app.screen.query_one(Input)
+
+
+async def test_a_comparison_is_exported_where_the_operator_says(commits: Any, until: Until, here: Path) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await compared(app, until, sides(commits))
+        assert (await exporting(app, pilot, until)).value == str(here / "comparison.md")
+        await pilot.press("enter")
+        await until(lambda: f"wrote {here / 'comparison.md'}" in told(app))
+        line = await exporting(app, pilot, until)
+        await pilot.click("#form-html")
+        assert line.value == str(here / "comparison.html")
+        line.value = "report.html"
+        await pilot.click("#accept")
+        await until(lambda: f"wrote {here / 'report.html'}" in told(app))
+        assert (here / "report.html").read_text().startswith("<!doctype html>")
+        await exporting(app, pilot, until)
+        await pilot.press("escape")
+        assert app.screen is screen
+        assert {file.name for file in here.iterdir()} == {"comparison.md", "report.html"}
+
+
+async def test_no_file_is_written_over_unasked_and_what_cannot_be_written_is_told(
+    commits: Any, until: Until, here: Path
+) -> None:
+    (here / "comparison.md").write_text("mine")
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await compared(app, until, sides(commits))
+        await exporting(app, pilot, until)
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, ChoiceScreen))
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, ExportScreen) and bool(app.screen.query(Input)))
+        assert (here / "comparison.md").read_text() == "mine"
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, ChoiceScreen))
+        await pilot.click("#choice-over")
+        await until(lambda: f"wrote {here / 'comparison.md'}" in told(app))
+        assert (here / "comparison.md").read_text().startswith("# Speech, two ways")
+        for name, why in (
+            ("x.pdf", "its ending says no format"),
+            ("nowhere/x.md", "cannot be written: No such file"),
+        ):
+            (await exporting(app, pilot, until)).value = name
+            await pilot.press("enter")
+            await until(lambda: why in told(app))  # noqa: B023 - waited for within the loop
+        assert [file.name for file in here.iterdir()] == ["comparison.md"]
+
+
+async def test_the_results_of_a_run_are_exported_from_the_list_and_from_a_pass(
+    commits: Any, until: Until, here: Path
+) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("r")
+        await until(lambda: isinstance(app.screen, PassesScreen) and app.screen.query_one(Table).total == 6)
+        await until(lambda: isinstance(app.screen, PassesScreen) and app.screen.selected is not None)
+        run = commits[0][0].parents[2].name
+        assert (await exporting(app, pilot, until)).value == str(here / f"{run}-results.md")
+        await pilot.press("enter")
+        await until(lambda: "wrote" in told(app))
+        assert "Series base: 3 scored passes averaged" in (here / f"{run}-results.md").read_text()
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        (await exporting(app, pilot, until)).value = str(here / "all.json")
+        await pilot.press("enter")
+        await until(lambda: f"wrote {here / 'all.json'}" in told(app))
+        assert [one["series"] for one in json.loads((here / "all.json").read_text())["series"]] == ["base", "new"]
+
+
+def test_the_export_dialog(commits: Any, until: Until, snap_compare: Compare) -> None:
+    app = OmniApp()
+
+    async def ready(pilot: Pilot[Any]) -> None:
+        await compared(app, until, sides(commits))
+        (await exporting(app, pilot, until)).value = "/results/comparison.md"
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=(80, 24), run_before=ready)
 
 
 async def test_samples_are_sorted_found_and_aligned_by_characters_in_chinese(commits: Any, until: Until) -> None:

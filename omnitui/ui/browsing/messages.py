@@ -68,3 +68,10 @@ class TrendRead(Message):
     """The passes of a runbook on one model of GPU."""
 
     trend: Trend
+
+
+@dataclass
+class FileThere(Message):
+    """A file that was to be written is there already."""
+
+    file: str

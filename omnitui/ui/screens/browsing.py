@@ -1,21 +1,17 @@
-"""What the screens of the results browser share: reading in threads, copying, and writing files."""
+"""What the screens of the results browser share: reading in threads, telling what came of it, and copying."""
 
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 
 from textual.binding import Binding
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from omnitui.errors import OmniError, StoreError
+from omnitui.errors import OmniError
 from omnitui.ui.messages import WorkDone, WorkFailed
-from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
 
 CLIPBOARD_BYTES = 64 * 1024
 """Terminals drop a longer OSC 52 sequence, or cut it."""
-FORMATS = ("md", "csv", "json", "html")
 
 
 def filter_key(tooltip: str) -> Binding:
@@ -58,29 +54,3 @@ class Browsing(Screen[None]):
         self.app.copy_to_clipboard(cut)
         more = "" if cut == text else f"; only the first {CLIPBOARD_BYTES // 1024} KiB: e writes all to a file"
         self.notify(f"{cut.count(chr(10)) + 1:,} lines sent to the terminal's clipboard{more}", markup=False)
-
-    def export(self, name: str, tell: Callable[[str], str]) -> None:
-        """Ask for a format, then write a new file into the folder that OmniTUI was started in."""
-        choices = tuple(Choice(form, form, variant="primary" if form == "md" else "default") for form in FORMATS)
-        lines = (f"A new file {name}.* in {Path.cwd()}. html is one page with its plots.",)
-
-        def chosen(form: str | None) -> None:
-            if form:
-                self.in_thread(partial(_written, name, form, tell))
-
-        self.app.push_screen(ChoiceScreen("Export as", lines, choices), chosen)
-
-
-def _written(name: str, form: str, tell: Callable[[str], str]) -> Message:
-    text = tell(form)
-    for number in range(1, 1000):
-        file = Path.cwd() / f"{name}{'' if number == 1 else f'-{number}'}.{form}"
-        try:
-            with file.open("x", encoding="utf-8") as out:
-                out.write(text if text.endswith("\n") else text + "\n")
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StoreError(f"{file} cannot be written: {error.strerror}") from error
-        return WorkDone(f"wrote {file}")
-    raise StoreError(f"{Path.cwd()} has a thousand files {name}-*.{form} already")

@@ -23,15 +23,15 @@ from omnitui.ui.browsing.comparison_rows import (
     side_rows,
 )
 from omnitui.ui.browsing.messages import ComparisonRead
-from omnitui.ui.screens.browsing import Browsing
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
+from omnitui.ui.screens.exporting import Exporting
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.table import Table
 
 
-class CompareScreen(Browsing):
+class CompareScreen(Exporting):
     """The sides do not change here; what is waved through does."""
 
     CSS_PATH = ["comparing.tcss", "../widgets/table.tcss"]  # noqa: RUF012

@@ -9,12 +9,12 @@ from omnitui.ui.browsing.messages import SeriesRead
 from omnitui.ui.browsing.pass_rows import Marked
 from omnitui.ui.browsing.reading import series_of
 from omnitui.ui.messages import ComparisonChosen, TrendsChosen
-from omnitui.ui.screens.browsing import Browsing
+from omnitui.ui.screens.exporting import Exporting
 
 _PASS, _SERIES = Binding.Group("pass to A, B"), Binding.Group("series to A, B")
 
 
-class MarkKeys(Browsing):
+class MarkKeys(Exporting):
     """Puts passes on sides. Subclasses show them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -23,6 +23,7 @@ class MarkKeys(Browsing):
         Binding("A", "mark_series('a')", "series to A", tooltip="Put its whole series on side A", group=_SERIES),
         Binding("B", "mark_series('b')", "series to B", tooltip="Put its whole series on side B", group=_SERIES),
         Binding("c", "compare", "compare", tooltip="Compare side B with side A"),
+        Binding("e", "export", "export", tooltip="Write the results of its run as md, csv, json or html"),
         Binding("m", "trends", "trends", tooltip="A metric over the commits, of this runbook on this GPU"),
     ]
 
@@ -41,7 +42,7 @@ class MarkKeys(Browsing):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A mark needs a pass, and a comparison two sides."""
-        if action in ("mark", "mark_series", "trends"):
+        if action in ("mark", "mark_series", "export", "trends"):
             return True if self.is_mounted and self.selected is not None else None
         if action == "compare":
             return True if self.marked.a and self.marked.b else None
@@ -76,3 +77,8 @@ class MarkKeys(Browsing):
         """Of what the pass under the cursor is one point."""
         if (one := self.selected) is not None:
             self.post_message(TrendsChosen(one.runbook, one.gpu))
+
+    def action_export(self) -> None:
+        """The results of its run."""
+        if self.selected is not None:
+            self.export_run(self.selected.run)

@@ -1,6 +1,5 @@
 """One pass: its figures, coverage and provenance, the machine meanwhile, what ran exactly, its logs."""
 
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,15 +7,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from omnitui.results import sources
-from omnitui.results.telling import report
 from omnitui.ui.browsing import one_pass
 from omnitui.ui.browsing.messages import DetailsRead
 from omnitui.ui.browsing.one_pass import Details
 from omnitui.ui.browsing.one_pass_rows import coverage_rows, metric_rows, provenance_rows, script_rows, title_row
 from omnitui.ui.messages import RunChosen, SamplesChosen
 from omnitui.ui.run_messages import TimelineRead
-from omnitui.ui.screens.browsing import Browsing
+from omnitui.ui.screens.exporting import Exporting
 from omnitui.ui.timeline_texts import Window, stretches_of
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.key_bar import KeyBar
@@ -37,7 +34,7 @@ TABS = (
 _TABS = Binding.Group("tabs")
 
 
-class OnePassScreen(Browsing):
+class OnePassScreen(Exporting):
     """Everything but telemetry and logs is read once, by a thread."""
 
     CSS_PATH = ["one_pass.tcss", "../widgets/log_view.tcss"]  # noqa: RUF012
@@ -185,12 +182,4 @@ class OnePassScreen(Browsing):
     def action_export(self) -> None:
         """The results of its run."""
         if self.found is not None:
-            run = self.found.measured.run
-            self.export(f"{run}-results", partial(_told, run))
-
-
-def _told(run: str, form: str) -> str:
-    source = sources.find(run)
-    if form == "html":
-        return report.as_page(source)
-    return report.as_table(source, "md" if form == "md" else "csv" if form == "csv" else "json")
+            self.export_run(self.found.measured.run)

@@ -1,0 +1,132 @@
+"""Writing what a screen shows into a file: where it goes is said before, and nothing is written over unasked."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Static
+
+from omnitui.errors import UsageError
+from omnitui.results import sources
+from omnitui.results.telling import report
+from omnitui.results.telling.writing import AlreadyThere, write
+from omnitui.ui.browsing.messages import FileThere
+from omnitui.ui.messages import WorkDone
+from omnitui.ui.screens.browsing import Browsing
+from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
+
+FORMATS = ("md", "csv", "json", "html")
+"""The formats, which are the endings of the files too."""
+
+
+class ExportScreen(ModalScreen[str]):
+    """Asks for a file; gives what was typed, or an empty string."""
+
+    CSS_PATH = "dialogs.tcss"
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Write nothing")]
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+
+    def compose(self) -> ComposeResult:
+        """The file, its formats, and two buttons."""
+        with Vertical(classes="dialog"):
+            yield Static("Export", classes="dialog-title", markup=False)
+            yield Static(Content("The ending is the format; html is one page with its plots."), markup=False)
+            line = Input(self._file, select_on_focus=False)
+            line.cursor_blink = False
+            yield line
+            with Horizontal(classes="dialog-buttons"):
+                yield from (Button(f".{form}", id=f"form-{form}") for form in FORMATS)
+            with Horizontal(classes="dialog-buttons"):
+                yield Button("Write (enter)", variant="primary", id="accept")
+                yield Button("Back (esc)", id="back")
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self.dismiss(self.query_one(Input).value.strip())
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Change the ending, write, or go back."""
+        line, pressed = self.query_one(Input), event.button.id or ""
+        if pressed == "accept":
+            self._submitted()
+        elif pressed == "back":
+            self.action_leave()
+        else:
+            stem, dot, form = line.value.rpartition(".")
+            stem = stem if dot and form in FORMATS else line.value
+            line.value = f"{stem}.{pressed.removeprefix('form-')}"
+            line.focus()
+
+    def action_leave(self) -> None:
+        """Write nothing."""
+        self.dismiss("")
+
+
+class Exporting(Browsing):
+    """Screens whose contents can be written into a file."""
+
+    _tell: Callable[[str], str]
+    """Gives the text in a format. Called in a thread."""
+
+    def export(self, name: str, tell: Callable[[str], str]) -> None:
+        """Ask for a file, at first `name.md` in the folder that OmniTUI was started in; then write it."""
+        self._tell = tell
+        self._ask(str(Path.cwd() / f"{name}.md"))
+
+    def export_run(self, run: str) -> None:
+        """Ask for a file for the results of a run or import."""
+        self.export(f"{run}-results", partial(_results, run))
+
+    def _ask(self, file: str) -> None:
+        def chosen(answer: str | None) -> None:
+            if answer:
+                self.in_thread(partial(_written, answer, self._tell))
+
+        self.app.push_screen(ExportScreen(file), chosen)
+
+    def on_file_there(self, message: FileThere) -> None:
+        """Ask whether it may be replaced; else for another name."""
+        file = message.file
+        choices = (Choice("other", "Another name"), Choice("over", "Replace it", variant="warning"))
+
+        def chosen(answer: str | None) -> None:
+            if answer == "over":
+                self.in_thread(partial(_written, file, self._tell, over=True))
+            elif answer == "other":
+                self._ask(file)
+
+        self.app.push_screen(ChoiceScreen("The file is there already", (file,), choices), chosen)
+
+
+def _written(answer: str, tell: Callable[[str], str], *, over: bool = False) -> Message:
+    form = answer.rpartition(".")[2]
+    if form not in FORMATS:
+        raise UsageError(f"{answer}: its ending says no format; use .{', .'.join(FORMATS)}")
+    try:
+        file = Path(answer).expanduser().absolute()
+    except (RuntimeError, ValueError) as error:
+        raise UsageError(f"{answer}: {error}") from error
+    try:
+        write(file, tell(form), over=over)
+    except AlreadyThere:
+        return FileThere(str(file))
+    return WorkDone(f"wrote {file}")
+
+
+def _results(run: str, form: str) -> str:
+    source = sources.find(run)
+    if form == "html":
+        return report.as_page(source)
+    return report.as_table(source, "md" if form == "md" else "csv" if form == "csv" else "json")
