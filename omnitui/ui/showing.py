@@ -225,7 +225,10 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
             continue
         status = snapshot.record(planned).status
         # What was read of a step that begins again is of its past.
-        shown = [] if isinstance(status, Waiting) else [one for one in snapshot.gates if one.about == planned.id]
+        read = () if isinstance(status, Waiting) else snapshot.gates
+        # Threads that keep to their CPUs leave the room to words that the page asks for.
+        quiet = (PINNED, "green")
+        shown = [one for one in read if one.about == planned.id and (one.word, one.kind) != quiet]
         over = is_done(status) and planned.id not in serving
         for gate in shown:
             chip = _chip(gate, gate.at if stays_fresh(planned, gate) else now, alive=snapshot.holder is not None)

@@ -3,9 +3,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from omnitui import decisions, store, supervise
-from omnitui.model import Asking, Failed, Identity, Passed, Skipped, StepRecord, Waiting
+from omnitui import decisions, live, store, supervise
+from omnitui.model import PINNED, Asking, Failed, Identity, Passed, Skipped, StepRecord, Waiting
 from omnitui.plan import lay_out
 from omnitui.runbook import load
 from omnitui.store import RunFolder
@@ -20,10 +21,12 @@ from omnitui.ui.step_notes import notes_text
 from omnitui.ui.widgets.banner import Banner
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
+from omnitui.ui.widgets.gates_pane import GatesPane
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.server_logs import ServerLogs
+from tests.screens.conftest import NOW
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 
@@ -87,6 +90,20 @@ async def test_no_gate_is_green_without_evidence_and_no_reading_outlives_its_ste
             owned.commit("redo", owned.state.with_step(server, StepRecord()))
         await until(lambda: "○ READY" in on.bar())
         assert "✘" not in on.bar()
+
+
+async def test_the_bar_tells_of_threads_only_where_they_stray(fake_runs: Any, until: Until) -> None:
+    run: RunFolder = fake_runs.make("running")
+    server, client = "main/run1/server", "main/run1/client"
+    kept = live.Shown(PINNED, server, "green", "8 threads of 2 processes keep to CPUs 2-15", NOW - 3600)
+    strays = live.Shown(PINNED, client, "red", "pid 7 (python3) may run on CPUs 0-63, not only on 2-15", NOW - 40)
+    store.replace_file(run.live, msgspec.json.encode([*live.read(run), kept, strays]), durable=False)
+    async with opened(run, until, size=(200, 60)) as on:
+        assert "✘ (pinned) pid 7 (python3)" in on.bar() and "STALE" not in on.bar()
+        assert "keep to" not in on.bar() and "✔ READY" in on.bar()
+        await on.pilot.press("4")
+        pane = on.screen.query_one(GatesPane)
+        await until(lambda: any("8 threads of 2 processes" in str(row) for row in pane.rows))
 
 
 async def test_a_run_that_will_hold_says_so_until_it_does(fake_runs: Any, until: Until) -> None:
