@@ -69,7 +69,6 @@ def test_passes_are_found_sorted_and_filtered(home: Path) -> None:
     assert catalog.page(Query(limit=1))[1] == 4
     with Catalog() as index:
         assert index.groups("commit", Query()) == [("070fc3b", 1, 1), ("5ed8a8d", 3, 3)]
-        assert index.metric_names() == ["rate"]
     with pytest.raises(UsageError, match="cannot be chosen by 'nothing'"):
         rows(where=(("nothing", "x"),))
 
@@ -146,8 +145,6 @@ def test_the_metrics_of_a_pass_that_was_collected_again_are_the_new_ones(home: P
     assert [row.metrics for row in rows()] == [{"rate": 1.0}]
     store_pass(home, "r", "a/1", None)
     assert [row.metrics for row in rows(sort="rate")] == [{}]
-    with Catalog() as index:
-        assert index.metric_names() == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\x00" + b"\xff" * 4000])

@@ -188,11 +188,6 @@ class Catalog:
         with _told():
             return [(str(value), count, good) for value, count, good in self._db.execute(text, values)]
 
-    def metric_names(self) -> list[str]:
-        """Every metric that some pass has."""
-        with _told():
-            return [name for (name,) in self._db.execute("SELECT DISTINCT name FROM metrics ORDER BY name")]
-
 
 def _read(folder: Path) -> PassResult | None:
     """The pass in a folder; None when it has not begun."""

@@ -13,7 +13,6 @@ COLUMNS = (
     *("folder", "run", "runbook", "series", "label", "title", "collected", "revision", "gpu", "host", "origin"),
     *("scored", "complete", "rehearsal", "left_out", "metrics"),
 )
-GROUPS = ("runbook", "revision", "gpu", "host", "run", "series", "origin")
 _NAMES = {"commit": "revision", "pass": "label"}
 """What the operator calls a column whose own name means something else in SQL or Python."""
 

@@ -1,14 +1,9 @@
-"""What the screens of the results browser share: reading in threads, telling what came of it, and copying."""
-
-from collections.abc import Callable
+"""What the screens of the results browser share: the key of a filter, and copying."""
 
 from textual.binding import Binding
-from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input
 
-from omnitui.errors import OmniError
-from omnitui.ui.messages import WorkDone, WorkFailed
+from omnitui.ui.screens.working import Working
 
 CLIPBOARD_BYTES = 64 * 1024
 """Terminals drop a longer OSC 52 sequence, or cut it."""
@@ -19,31 +14,12 @@ def filter_key(tooltip: str) -> Binding:
     return Binding("slash", "filter", "filter", key_display="/", priority=True, tooltip=tooltip)
 
 
-class Browsing(Screen[None]):
-    """Reads in threads, each of which ends in one message."""
+class Browsing(Working):
+    """Works in threads, and copies."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Within a filter's text its key is a letter like the others."""
         return not (action == "filter" and isinstance(self.focused, Input))
-
-    def in_thread(self, work: Callable[[], Message], group: str = "read", *, exclusive: bool = False) -> None:
-        """Do something that takes time."""
-
-        def worked() -> None:
-            try:
-                self.post_message(work())
-            except OmniError as error:
-                self.post_message(WorkFailed(error))
-
-        self.run_worker(worked, thread=True, group=group, exclusive=exclusive)
-
-    def on_work_done(self, message: WorkDone) -> None:
-        """Tell what was done."""
-        self.notify(message.said, markup=False)
-
-    def on_work_failed(self, message: WorkFailed) -> None:
-        """Tell what could not be done, and why."""
-        self.notify(str(message.error), severity="error", timeout=12, markup=False)
 
     def copy(self, text: str) -> None:
         """Hand a text to the clipboard of the operator's terminal."""

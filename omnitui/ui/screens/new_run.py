@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Button, Static
 
@@ -26,6 +25,7 @@ from omnitui.ui.messages import AssetsChosen, RunMade, WorkFailed
 from omnitui.ui.new_run_messages import EarlierRead, HostChecked, RunbookChecked, RunbookLoaded
 from omnitui.ui.preflight_texts import preflight_lines
 from omnitui.ui.screens.references import ReferencesScreen
+from omnitui.ui.screens.working import Working
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.schedule_pane import SchedulePane
@@ -35,7 +35,7 @@ _TYPING_S = 0.3
 """The host is looked at once the typing pauses for so long."""
 
 
-class NewRunScreen(Screen[None]):
+class NewRunScreen(Working):
     """Asks for all that a run needs. Nothing is made before Start or Make."""
 
     CSS_PATH = "new_run.tcss"
@@ -187,9 +187,8 @@ class NewRunScreen(Screen[None]):
         self._show_preflight()
 
     def on_work_failed(self, message: WorkFailed) -> None:
-        """Say what could not be done."""
+        """Say also beside the fields why there are none."""
         self._making = False
-        self.notify(str(message.error), severity="error", timeout=12, markup=False)
         if self._runbook is None:
             self.query_one("#preflight", Static).update(
                 Content.styled(f"✘ {plain(str(message.error))}", "$text-error")

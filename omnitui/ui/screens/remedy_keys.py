@@ -1,14 +1,12 @@
 """The key that offers what helps when a step is red, and gives the terminal to the remedy that is taken."""
 
 import os
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
-from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -19,7 +17,7 @@ from omnitui.model import Crashed, Failed, Stopped
 from omnitui.runbook.gates import Remedy
 from omnitui.runbook.remedies import remedies_of
 from omnitui.sanitise import plain
-from omnitui.ui.keeping_off import operators_cpus
+from omnitui.ui.lending import lend_terminal
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
 from omnitui.ui.screens.run_keys import RunKeys
 from omnitui.ui.step_texts import cleaned
@@ -112,7 +110,7 @@ class RemedyKeys(RunKeys):
             return
         argv = [sys.executable, "-m", "omnitui", "remedy", str(self.run.path), step_id, str(number)]
         try:
-            status = in_terminal(self.app, argv, {**os.environ, **self.secrets})
+            status = lend_terminal(self.app, argv, {**os.environ, **self.secrets}, until_read=True)
         except SuspendNotSupported:
             self.notify("This terminal cannot be given to a command.", severity="error")
         else:
@@ -120,18 +118,3 @@ class RemedyKeys(RunKeys):
                 "The remedy has ended well; r or a goes on." if status == 0 else "The remedy has not ended well."
             )
             self.notify(said, severity="information" if status == 0 else "error", markup=False)
-
-
-def in_terminal(app: App[object], argv: list[str], environment: Mapping[str, str]) -> int:
-    """Give the terminal to a command until it ends and the operator has read what it said; its exit status."""
-    with app.suspend():
-        # Ctrl-C is the command's while it has the terminal.
-        before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
-        try:
-            with operators_cpus():
-                status = subprocess.run(argv, env=dict(environment), check=False).returncode
-            print("\nenter leads back", end="", flush=True)  # noqa: T201
-            sys.stdin.readline()
-        finally:
-            signal.signal(signal.SIGINT, before)
-    return status

@@ -4,16 +4,12 @@ What takes time is done by threads, each of which ends in one message; what foll
 """
 
 import os
-import signal
-import subprocess
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.screen import Screen
 
 from omnitui import decisions, store, supervise
 from omnitui.errors import OmniError
@@ -25,10 +21,11 @@ from omnitui.runbook.schema import Command, Serve
 from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
-from omnitui.ui.keeping_off import operators_cpus
-from omnitui.ui.messages import WorkDone, WorkFailed
+from omnitui.ui.lending import lend_terminal
+from omnitui.ui.messages import WorkFailed
 from omnitui.ui.run_messages import Plans, PlansRead
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
+from omnitui.ui.screens.working import Working
 from omnitui.ui.step_texts import cleaned
 from omnitui.values import command_of, environment_at, of_scope, place_of, shell_rc
 from omnitui.world import observe
@@ -42,7 +39,7 @@ def read_plans(run: RunFolder) -> Plans:
     return Plans(now, default, start, place, world.runbook_changed)
 
 
-class RunKeys(Screen[None]):
+class RunKeys(Working):
     """What a key does to a run. Subclasses show it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,28 +63,6 @@ class RunKeys(Screen[None]):
     def selected_step(self) -> PlannedStep | None:
         """The step that the keys mean."""
         raise NotImplementedError
-
-    def in_thread(self, work: Callable[[], Message | str | None]) -> None:
-        """Do something that takes time; a text that it gives is told to the operator."""
-
-        def worked() -> None:
-            try:
-                done = work()
-            except OmniError as error:
-                self.post_message(WorkFailed(error))
-            else:
-                self.post_message(done if isinstance(done, Message) else WorkDone(done or ""))
-
-        self.run_worker(worked, thread=True, group="work")
-
-    def on_work_done(self, message: WorkDone) -> None:
-        """Tell what was done."""
-        if message.said:
-            self.notify(message.said, markup=False)
-
-    def on_work_failed(self, message: WorkFailed) -> None:
-        """Tell what could not be done, and why."""
-        self.notify(str(message.error), severity="error", timeout=12, markup=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key does anything now; None shows it as one that does not."""
@@ -196,9 +171,8 @@ class RunKeys(Screen[None]):
             return
         try:
             argv, environment = _shell_of(self.run, now, step, self.secrets)
-            with self.app.suspend():
-                print(f"A shell for “{plain(step.step.title)}”. exit or ctrl+d leads back.", flush=True)  # noqa: T201
-                _shell(argv, environment)
+            said = f"A shell for “{plain(step.step.title)}”. exit or ctrl+d leads back."
+            lend_terminal(self.app, argv, environment, said)
         except SuspendNotSupported:
             self.notify("This terminal cannot be given to a shell.", severity="error")
         except OmniError as error:
@@ -287,13 +261,3 @@ def _shell_of(
     rc = {"OMNITUI_RC": shell_rc(environment_at(now.runbook, step.step), values)}
     place = place_at(now.runbook, name, of_scope(now.runbook, now.state, step.scope, run.path), run)
     return place.shell([*values, *secrets]), {**os.environ, **values, **secrets, **rc}
-
-
-def _shell(argv: list[str], environment: Mapping[str, str]) -> None:
-    # Ctrl-C is the shell's while it has the terminal.
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
-    try:
-        with operators_cpus():
-            subprocess.run(argv, env=dict(environment), check=False)
-    finally:
-        signal.signal(signal.SIGINT, before)
