@@ -144,7 +144,8 @@ def test_the_metrics_of_a_pass_that_was_collected_again_are_the_new_ones(home: P
     store_pass(home, "r", "a/1", 1.0)
     assert [row.metrics for row in rows()] == [{"rate": 1.0}]
     store_pass(home, "r", "a/1", None)
-    assert [row.metrics for row in rows(sort="rate")] == [{}]
+    store_pass(home, "r", "a/2", 0.5)
+    assert [row.metrics for row in rows(sort="rate")] == [{"rate": 0.5}, {}]
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", b"SQLite format 3\x00" + b"\xff" * 4000])
