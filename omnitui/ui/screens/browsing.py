@@ -3,10 +3,8 @@
 from textual.binding import Binding
 from textual.widgets import Input
 
+from omnitui.ui.clipboard import to_clipboard
 from omnitui.ui.screens.working import Working
-
-CLIPBOARD_BYTES = 64 * 1024
-"""Terminals drop a longer OSC 52 sequence, or cut it."""
 
 
 def filter_key(tooltip: str) -> Binding:
@@ -23,10 +21,5 @@ class Browsing(Working):
 
     def copy(self, text: str) -> None:
         """Hand a text to the clipboard of the operator's terminal."""
-        if not text:
-            return
-        data = text.encode()
-        cut = data[:CLIPBOARD_BYTES].decode(errors="ignore")
-        self.app.copy_to_clipboard(cut)
-        more = "" if cut == text else f"; only the first {CLIPBOARD_BYTES // 1024} KiB: e writes all to a file"
-        self.notify(f"{cut.count(chr(10)) + 1:,} lines sent to the terminal's clipboard{more}", markup=False)
+        if text:
+            to_clipboard(self.app, text, "e writes all to a file")

@@ -15,12 +15,10 @@ from omnitui.logs import LogFile
 from omnitui.logs.pages import Page
 from omnitui.logs.saving import Part, lines_of, save, text_of
 from omnitui.sanitise import plain
+from omnitui.ui.clipboard import CLIPBOARD_BYTES, to_clipboard
 from omnitui.ui.widgets.log_drawing import Signs
 from omnitui.ui.widgets.log_filter import LogFilter
 from omnitui.ui.widgets.log_rows import Place
-
-CLIPBOARD_BYTES = 64 * 1024
-"""Terminals drop a longer OSC 52 sequence, or cut it."""
 
 
 class LogCopying(LogFilter):
@@ -192,10 +190,7 @@ class LogCopying(LogFilter):
 
     def on_log_copying_copied(self, message: Copied) -> None:
         """Hand the text to the terminal."""
-        self.app.copy_to_clipboard(message.text)
-        lines = message.text.count("\n") or 1
-        more = f"; only the first {CLIPBOARD_BYTES // 1024} KiB: S saves all to a file" if message.cut else ""
-        self.notify(f"{lines:,} lines sent to the terminal's clipboard{more}", markup=False)
+        to_clipboard(self.app, message.text, "S saves all to a file", cut=message.cut)
 
     async def action_save(self) -> None:
         """Ask for a file."""
