@@ -373,11 +373,12 @@ async def test_a_red_steps_remedies_are_offered_and_one_is_taken(
 ) -> None:
     taken: list[list[str]] = []
 
-    def in_terminal(app: object, argv: list[str], environment: object) -> int:
+    def lend_terminal(app: object, argv: list[str], environment: object, *, until_read: bool) -> int:
+        assert until_read
         taken.append(argv[-4:])
         return 0
 
-    monkeypatch.setattr(remedy_keys, "in_terminal", in_terminal)
+    monkeypatch.setattr(remedy_keys, "lend_terminal", lend_terminal)
     run = supervise.make_run(str(DUO), {}, "one")
     with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
         for planned in lay_out(load.load(DUO), ("a/1",)):

@@ -39,6 +39,8 @@ def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
 @pytest.fixture
 def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as one:
+        # The kernel names it a moment after it has begun.
+        until(lambda: (seen := Local().process(one.pid)) is not None and seen.command == "sleep")
         yield one
         one.kill()
 
