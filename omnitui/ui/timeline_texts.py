@@ -63,7 +63,7 @@ def timeline_rows(
 ) -> tuple[Row, ...]:
     """All lines of the pane; `running` is the step at work, which may have begun before the window."""
     if not lines:
-        return (Row("", (Cell("No telemetry yet: it is written while a runner is at work.", "muted"),)),)
+        return (Row("", (Cell("No telemetry: it is written while a runner is at work.", "muted"),)),)
     since, until = shown.since or lines[0].at, shown.until or lines[-1].at
     long_s = max(1.0, until - since)
     room = max(8, width - _LABEL - _RIGHT - 2)

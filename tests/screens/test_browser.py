@@ -21,10 +21,12 @@ from omnitui.ui.screens.passes import PassesScreen
 from omnitui.ui.screens.samples import SamplesScreen
 from omnitui.ui.screens.trends import TrendsScreen
 from omnitui.ui.timeline_texts import Window
+from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.table import Table
 from omnitui.ui.widgets.timeline import Timeline
-from tests.result_stores import two_commits
+from tests.result_stores import known, result, take_in, two_commits
 from tests.screens.conftest import NOW, sample
 from tests.screens.test_pictures import LOOKS, named
 from textual.message import Message
@@ -221,6 +223,28 @@ async def test_a_pass_without_telemetry_says_so(commits: Any, until: Until) -> N
     async with app.run_test(size=(120, 50)) as pilot:
         pane = await timeline(app, pilot, until, commits[0][0])
         await until(lambda: "No telemetry" in pane.text)
+
+
+async def test_the_logs_of_what_was_taken_in_are_those_beside_its_results(
+    fake_runs: Any, tmp_path: Path, until: Until
+) -> None:
+    out = tmp_path / "measured"
+    (out / "asr").mkdir(parents=True)
+    (out / "asr" / "server.log").write_text("READY\n")
+    (out / "client.log").write_text("done\n")
+    one = result("warm", 1, {"wer": 0.3}, scored=False, origin="import")
+    home = take_in({"main/warm": one}, {**known("5ed8a8d", "main"), "out_here": str(out)})
+    app = OmniApp()
+    async with app.run_test(size=(120, 50)) as pilot:
+        app.post_message(PassChosen(home / "passes" / "main" / "warm"))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        title = "".join(cell.text for cell in app.screen.query_one("#title", RowLine).row.left)
+        assert "IMPORT – not scored" in title
+        await pilot.press("6")
+        log = app.screen.query_one(LogView)
+        await until(lambda: log.path == out / "asr" / "server.log")
+        await pilot.press("l")
+        await until(lambda: log.path == out / "client.log")
 
 
 @pytest.mark.parametrize("look", LOOKS[:2], ids=named)

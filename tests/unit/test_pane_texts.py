@@ -245,5 +245,5 @@ def test_a_step_that_began_before_the_window_begins_at_its_edge() -> None:
 
 
 def test_a_run_without_telemetry_says_so() -> None:
-    assert "No telemetry yet" in text(timeline_rows([], Window(), 80, {}))
+    assert "No telemetry: " in text(timeline_rows([], Window(), 80, {}))
     assert "steps" in text(timeline_rows([Boundary(NOW, "began", "a/b/c")], Window(), 20, {}))

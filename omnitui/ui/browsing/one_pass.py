@@ -20,6 +20,8 @@ from omnitui.samples import Boundary, Line
 from omnitui.store import RunFolder
 
 _SCRIPT_BYTES = 64 * 1024
+_LOGS = 100
+"""Of a folder that was taken in; whoever has more looks there."""
 
 
 class Ran(Struct, frozen=True):
@@ -31,6 +33,13 @@ class Ran(Struct, frozen=True):
     log: Path
 
 
+class LogFile(Struct, frozen=True):
+    """One log of a pass."""
+
+    title: str
+    path: Path
+
+
 class Details(Struct, frozen=True):
     """One pass, with what its runbook says of its figures; `trouble` tells what cannot be read."""
 
@@ -39,6 +48,7 @@ class Details(Struct, frozen=True):
     roles: dict[str, Role]
     coverage: CoverageReading | None
     ran: tuple[Ran, ...]
+    logs: tuple[LogFile, ...]
     since: float
     until: float
     trouble: str = ""
@@ -55,12 +65,14 @@ def read(folder: Path) -> Details:
     measured = measured_in(folder, run.name)
     runbook, trouble = _runbook(run)
     since, until = _window(run, measured.scope)
+    ran = tuple(_ran(run, measured.scope))
     return Details(
         measured,
         runbook.metrics if runbook else (),
         roles_of(runbook) if runbook else {},
         _coverage(folder),
-        tuple(_ran(run, measured.scope)),
+        ran,
+        tuple(LogFile(one.step, one.log) for one in ran) or tuple(_logs_in(measured.out)),
         since,
         until,
         trouble,
@@ -122,3 +134,9 @@ def _ran(run: RunFolder, scope: str) -> Iterator[Ran]:
         number = int(job.name) if job.name.isdecimal() else 0
         found.append((began, Ran(job.parent.name, number, text, job / "log")))
     yield from (one for _, one in sorted(found, key=lambda pair: pair[0]))
+
+
+def _logs_in(out: Path | None) -> Iterator[LogFile]:
+    """What the clients and servers of a pass that was taken in have left beside its results."""
+    found = sorted(out.rglob("*.log"))[:_LOGS] if out else []
+    yield from (LogFile(str(log.relative_to(out)), log) for log in found if out)

@@ -8,6 +8,7 @@ from omnitui.results.passes import AUDIO
 from omnitui.results.table import ARROWS, number
 from omnitui.runbook.part import Role
 from omnitui.ui.browsing.one_pass import Details
+from omnitui.ui.browsing.pass_rows import said, state
 from omnitui.ui.signs import Tone
 from omnitui.ui.widgets.rows import Cell, Row
 
@@ -26,8 +27,10 @@ def title_row(found: Details | None) -> Row:
     one = found.measured.result
     name = Cell(f"{found.measured.run} {found.measured.scope}", "strong")
     kind = "REHEARSAL " if one.rehearsal else "" if one.origin == "run" else f"{one.origin.upper()} "
-    stands = Cell(f"{kind}✘ {one.left_out}", "red") if one.left_out else Cell(f"{kind}✔ complete", "green")
-    return Row("", (name, Cell(f" · {one.title}", "muted"), Cell("   "), stands))
+    sign = state(one)
+    why = f": {one.left_out}" if one.left_out not in ("", sign.word) else ""
+    stands = Cell(f"   {kind}{said(sign)}{why}", sign.tone)
+    return Row("", (name, stands, Cell(f"   {one.title}", "muted")))
 
 
 def metric_rows(found: Details) -> Iterator[Row]:
@@ -69,7 +72,8 @@ def coverage_rows(coverage: CoverageReading | None) -> Iterator[Row]:
             "◌ coverage.json is not there or cannot be read: how many samples there are is not known", "warn"
         )
         return
-    head = [("workload", 26), ("asked", 8), ("done", 8), ("failed", 8), ("skipped", 8), ("missing", 8)]
+    name = max(24, *(len(one.id) + 1 for one in coverage.workloads), 0)
+    head = [("workload", name + 2), ("asked", 8), ("done", 8), ("failed", 8), ("skipped", 8), ("missing", 8)]
     yield Row(
         "",
         tuple(
@@ -78,7 +82,7 @@ def coverage_rows(coverage: CoverageReading | None) -> Iterator[Row]:
         ),
     )
     for one in coverage.workloads:
-        yield _workload(one)
+        yield _workload(one, name)
         yield from (text_row(f"    ✘ {reason}", "red") for reason in one.wrong)
         for what, ids in one.ids.items():
             yield text_row(f"    {what}: {', '.join(ids)}", "warn")
@@ -87,7 +91,7 @@ def coverage_rows(coverage: CoverageReading | None) -> Iterator[Row]:
     yield from (text_row(f"✘ {reason}", "red") for reason in coverage.missing)
 
 
-def _workload(one: WorkloadReading) -> Row:
+def _workload(one: WorkloadReading, width: int) -> Row:
     whole = not one.wrong
     counts = [one.expected, one.done, one.failed, one.skipped, one.missing]
     told = [f"{'not known' if count is None else count:>7} " for count in counts]
@@ -95,7 +99,8 @@ def _workload(one: WorkloadReading) -> Row:
     lost: list[Tone] = ["red" if count else "muted" for count in counts[2:]]
     tones: list[Tone] = ["", "", *lost]
     return Row(
-        "", (sign, Cell(one.id, "strong", 24), *(Cell(text, tone) for text, tone in zip(told, tones, strict=True)))
+        "",
+        (sign, Cell(one.id, "strong", width), *(Cell(text, tone) for text, tone in zip(told, tones, strict=True))),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from omnitui.results.catalog.rows import Row as Known
+from omnitui.results.passes import PassResult
 from omnitui.results.table import number
 from omnitui.ui.browsing.columns import Column, row
 from omnitui.ui.browsing.view import GroupHead
@@ -46,7 +47,7 @@ def short(metric: str) -> str:
     return f"{first[:4]}.{rest.rpartition('.')[2]}" if rest else metric
 
 
-def state(one: Known) -> Sign:
+def state(one: Known | PassResult) -> Sign:
     """Whether a pass may be averaged, in a sign and a word."""
     if not one.scored:
         return Sign("–", "not scored", "muted")

@@ -6,7 +6,9 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 
+from omnitui.sanitise import plain
 from omnitui.ui.browsing import one_pass
 from omnitui.ui.browsing.messages import DetailsRead
 from omnitui.ui.browsing.one_pass import Details
@@ -111,7 +113,7 @@ class OnePassScreen(Exporting):
         """What is not there cannot be opened."""
         found = self.found
         if action == "next_log":
-            return True if found and len(found.ran) > 1 and self._tab == "log" else None
+            return True if found and len(found.logs) > 1 and self._tab == "log" else None
         if action in ("samples", "copy", "export"):
             return True if found else None
         if action == "run":
@@ -157,12 +159,14 @@ class OnePassScreen(Exporting):
 
     def action_next_log(self) -> None:
         """The log of the next step that ran."""
-        ran = self.found.ran if self.found else ()
-        if ran:
-            self._log = (self._log + 1) % len(ran)
-            view = self.query_one(LogView)
-            view.path = ran[self._log].log
-            view.border_title = f"{ran[self._log].step} · {self._log + 1} of {len(ran)}"
+        logs = self.found.logs if self.found else ()
+        view = self.query_one(LogView)
+        if logs:
+            self._log = (self._log + 1) % len(logs)
+            view.path = logs[self._log].path
+            view.border_title = Content(plain(f"{logs[self._log].title} · {self._log + 1} of {len(logs)}"))
+        elif self.found:
+            view.border_title = "no log is there"
 
     def action_samples(self) -> None:
         """Its samples."""
