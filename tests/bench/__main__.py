@@ -1,19 +1,28 @@
 """`make bench`: every figure with its target, on one line each. `--strict` fails when one is over.
 
 Figures are differences or ratios against a minimal Textual app or plain bash measured in the same run. An argument
-names the parts: runner, monitor, app, log, catalog, browser.
+names the parts: runner, monitor, app, assets, log, catalog, browser.
 """
 
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import bench_app, bench_browser, bench_catalog, bench_log, bench_monitor, bench_runner
+from tests.bench import (
+    bench_app,
+    bench_assets,
+    bench_browser,
+    bench_catalog,
+    bench_log,
+    bench_monitor,
+    bench_runner,
+)
 
 PARTS = {
     "runner": bench_runner.measure,
     "monitor": bench_monitor.measure,
     "app": bench_app.measure,
+    "assets": bench_assets.measure,
     "log": bench_log.measure,
     "catalog": bench_catalog.measure,
     "browser": bench_browser.measure,

@@ -1,7 +1,6 @@
 """What a look at a hub's cache tells, for every state that such a cache can be in."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -198,20 +197,6 @@ def test_what_may_not_be_read_is_unread_and_not_absent(tmp_path: Path) -> None:
         repo.chmod(0o755)
     assert isinstance(found, Unread)
     assert "Permission denied" in found.reason
-
-
-def test_ten_assets_are_looked_at_in_a_tenth_of_a_second(tmp_path: Path) -> None:
-    for number in range(10):
-        cache(tmp_path, f"org/m{number}", {**MODEL, **{f"x/{n}.bin": b"%d" % n for n in range(40)}}, listed=True)
-    assets = tuple(Wanted(id=f"m{n}", repo=f"org/m{n}", revision=SHA) for n in range(10))
-    look(tmp_path, assets[:1])
-
-    def once() -> float:
-        begun = time.perf_counter()
-        assert all(isinstance(one.state, Cached) for one in look(tmp_path, assets))
-        return time.perf_counter() - begun
-
-    assert min(once() for _ in range(5)) < 0.1
 
 
 def test_a_child_takes_the_reading(tmp_path: Path) -> None:
