@@ -1,6 +1,5 @@
 """What a look at the caches of pinned models costs, against asking the kernel about each of their files."""
 
-import os
 import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from time import perf_counter
 
 from omnitui.assets import Wanted
 from omnitui.probes.assets import look
+
 from tests.bench.measuring import Figure
 from tests.hub_caches import MODEL, SHA, cache
 
@@ -23,7 +23,7 @@ def measure(work: Path) -> Iterator[Figure]:
 
     def stat_all() -> None:
         for file in files:
-            os.stat(file)
+            file.stat()
 
     yield Figure("assets_look_ratio", _median_s(lambda: look(work, assets)) / _median_s(stat_all), "x", 15.0)
 
