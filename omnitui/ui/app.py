@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from rich.console import RenderableType
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -133,6 +134,11 @@ class OmniApp(App[int]):
     def on_run_made(self, message: RunMade) -> None:
         """Put the Run screen in the place of the New run screen."""
         self.switch_screen(_run_screen(message))
+
+    def on_key(self, event: events.Key) -> None:
+        """A key presses nothing in a question that was not there yet when it was typed."""
+        if event.time < getattr(self.screen, "asked_at_s", 0.0):
+            event.prevent_default()
 
     # -- the terminal itself -----------------------------------------------------------------------------------
 

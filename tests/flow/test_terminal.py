@@ -233,7 +233,7 @@ def test_a_remedy_has_the_terminal_until_it_ends(desk: Desk, tmp_path: Path) -> 
         until(lambda: terminal.shows("What helps when"), about="the remedies")
         terminal.press(b"\r")
         until(lambda: terminal.shows("where the step runs"), about="the question")
-        terminal.press(b"\r")
+        terminal.press(b"\x1b[D\r")
         until(lambda: terminal.shows("cracked by hand"), about="what the remedy prints")
         until(lambda: terminal.shows("enter leads back"), about="the end of the remedy")
         terminal.press(b"\n")

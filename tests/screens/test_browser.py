@@ -119,7 +119,7 @@ async def test_the_rules_are_those_of_the_verb_and_what_cannot_be_judged_says_wh
         assert "gpu.names differs" in text(app, "#rules")
         await pilot.press("d")
         await until(lambda: app.screen is not screen)
-        await pilot.press("enter")
+        await pilot.press("left", "enter")
         await until(lambda: bool(screen.found and not screen.found.locked))
         told = text(app, "#rules")
         assert "✘ B is not accepted: 1 accepted, 1 refused" in told
@@ -272,7 +272,7 @@ async def test_what_differs_stands_first_and_blocks_every_verdict(fake_runs: Any
         assert "better" not in screen.query_one(Table).text
         await pilot.press("d")
         await until(lambda: app.screen is not screen)
-        await pilot.press("enter")
+        await pilot.press("left", "enter")
         await until(lambda: bool(screen.found and not screen.found.locked))
         assert "Compared despite: gpu.names, gpu.uuids" in text(app, "#sides")
 

@@ -206,6 +206,10 @@ async def test_a_step_is_skipped_with_a_reason(fake_runs: Any, until: Until) -> 
         await until(lambda: isinstance(on.status("main/run1/server"), Skipped))
         await until(lambda: on.screen.snapshot is not None and on.screen.snapshot.current is not None)
         await until(lambda: on.screen.query_one(Checklist).key == "main/run1/client")
+        # What it printed when it failed can still be read.
+        await on.pilot.press("up")
+        output = on.screen.query_one("#output", LogView)
+        await until(lambda: output.path == on.run.job("main/run1/server", 1) / "log")
 
 
 async def test_a_command_is_edited(fake_runs: Any, until: Until) -> None:
@@ -229,8 +233,8 @@ async def test_a_pass_is_begun_again(fake_runs: Any, until: Until) -> None:
         results = on.run.path / "results" / "main" / "run1"
         results.mkdir(parents=True)
         await on.pilot.press("R")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
-        await on.pilot.press("enter")
+        await until(lambda: isinstance(on.app.focused, Button))
+        await on.pilot.press("left", "enter")
         await until(lambda: isinstance(on.status("main/run1/server"), Waiting))
         assert results.with_name("run1-incomplete").is_dir()
 
@@ -406,8 +410,8 @@ async def test_a_red_steps_remedies_are_offered_and_one_is_taken(
         await on.pilot.press("m")
         await until(lambda: isinstance(on.app.screen, RemedyScreen))
         await on.pilot.click(OptionList, offset=(4, 1))
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
-        await on.pilot.press("enter")
+        await until(lambda: isinstance(on.app.focused, Button))
+        await on.pilot.press("left", "enter")
         await until(lambda: taken == [["remedy", str(run.path), "_/_/mended", "2"]])
 
 

@@ -1,7 +1,8 @@
 """Questions to the operator. Escape answers nothing and changes nothing."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal
+from time import monotonic
+from typing import ClassVar, Literal, TypeVar
 
 from msgspec import Struct
 from textual.app import ComposeResult
@@ -13,6 +14,18 @@ from textual.widgets import Button, Input, Label, Static, TextArea
 
 from omnitui.sanitise import plain
 
+Answer = TypeVar("Answer")
+
+
+class Question(ModalScreen[Answer]):
+    """Is not answered by what was typed before it was there: the app sees to that."""
+
+    CSS_PATH = "dialogs.tcss"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked_at_s = monotonic()
+
 
 class Choice(Struct, frozen=True):
     """One answer: what it is called on its button, and what it does, line by line."""
@@ -23,10 +36,9 @@ class Choice(Struct, frozen=True):
     variant: Literal["default", "primary", "warning", "error"] = "default"
 
 
-class ChoiceScreen(ModalScreen[str]):
-    """Asks a question; gives the key of the choice, or an empty string."""
+class ChoiceScreen(Question[str]):
+    """Asks a question; gives the key of the choice, or an empty string. What does harm has to be gone to."""
 
-    CSS_PATH = "dialogs.tcss"
     AUTO_FOCUS = "Button"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back", tooltip="Change nothing"),
@@ -39,6 +51,11 @@ class ChoiceScreen(ModalScreen[str]):
         self._title_text = title
         self._lines = lines
         self._choices = choices
+
+    def on_mount(self) -> None:
+        """Begin at the answer that changes nothing, where another one stops or moves something."""
+        if self._choices[0].variant in ("warning", "error"):
+            self.set_focus(self.query_one("#choice-", Button))
 
     def compose(self) -> ComposeResult:
         """The question, what each answer does, and a button for each."""
@@ -75,10 +92,9 @@ class Field(Struct, frozen=True):
     secret: bool = False
 
 
-class PromptScreen(ModalScreen[Mapping[str, str]]):
+class PromptScreen(Question[Mapping[str, str]]):
     """Asks for one line each; gives them by name, or nothing at all."""
 
-    CSS_PATH = "dialogs.tcss"
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Change nothing")]
 

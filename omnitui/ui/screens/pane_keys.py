@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.events import Resize
 
 from omnitui.model import Running
 from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, arranged
@@ -12,6 +11,7 @@ from omnitui.ui.messages import ResultsChosen
 from omnitui.ui.screens.live_panes import LivePanes
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.flow import Flow
+from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.server_logs import ServerLogs
 from omnitui.ui.widgets.step_pane import StepPane
 from omnitui.ui.widgets.tab_row import TabRow
@@ -63,16 +63,46 @@ class PaneKeys(LivePanes):
             return True if self.snapshot and self.snapshot.outcome == "complete" else None
         return super().check_action(action, parameters)
 
+    @property
+    def typing(self) -> bool:
+        """Whether the operator is typing something into a log's line now."""
+        return any(view.asks for view in self.query(LogView))
+
+    async def on_key(self, event: events.Key) -> None:
+        """What asks a log for a line of text does so wherever the focus is, and gets what is typed behind it.
+
+        The text of a search must not stop, skip or start anything.
+        """
+        view = next((view for view in self.query(LogView) if view.asks), None)
+        if view is None and event.key in LogView.ASKS_ANYWHERE:
+            view = self._log_at_hand()
+        if view is not None:
+            await view.on_key(event)
+
+    def _log_at_hand(self) -> LogView | None:
+        """The step's output, or else the servers' logs, in view."""
+        output, logs = self.query_one("#output", LogView), self.query_one(ServerLogs)
+        if output.path is not None:
+            self._part = "output"
+            self._at, self._part_chosen = self._part, True
+        elif self.snapshot and self.snapshot.state.servers:
+            self._at = "logs"
+        else:
+            self.notify("There is no log here to look through.")
+            return None
+        self._arrange()
+        return output if self._at == "output" else logs.view
+
     def watched_changed(self) -> None:
         """A run that names GPUs shows them."""
         self._arrange()
 
-    def on_resize(self, _event: Resize) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         """Panes become tabs where there is little room."""
         self._arrange()
 
     def _arrange(self) -> None:
-        logs = bool(self.snapshot and self.snapshot.state.servers)
+        logs = bool(self.snapshot and self.snapshot.state.servers) or self.query_one(ServerLogs).asks
         room = Room(self.size.width, self.size.height, logs, gpu=bool(self._watched.gpus))
         found = arranged(room, self._at, self._part, maximised=self._maximised)
         for pane in ("checklist", "step", *dict(PANES)):

@@ -10,7 +10,6 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 
 from omnitui.model import Crashed, Failed, Stopped
@@ -18,15 +17,14 @@ from omnitui.runbook.gates import Remedy
 from omnitui.runbook.remedies import remedies_of
 from omnitui.sanitise import plain
 from omnitui.ui.lending import lend_terminal
-from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
+from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, Question
 from omnitui.ui.screens.run_keys import RunKeys
 from omnitui.ui.step_texts import cleaned
 
 
-class RemedyScreen(ModalScreen[int]):
+class RemedyScreen(Question[int]):
     """Lists remedies; gives the number of the one that is chosen (from 1), or 0."""
 
-    CSS_PATH = "dialogs.tcss"
     AUTO_FOCUS = "OptionList"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Change nothing")]
 

@@ -135,6 +135,8 @@ class RunScreen(PaneKeys, Following):
 
     def _show_red(self, snapshot: Snapshot) -> None:
         """Bring the end of a red step's log to the screen, once, unless the user is somewhere else."""
+        if self.typing:
+            return
         red = snapshot.current.id if snapshot.outcome == "failed" and snapshot.current else ""
         if red and red != self._red and self.query_one(Checklist).following:
             self._part = "output"
@@ -143,6 +145,10 @@ class RunScreen(PaneKeys, Following):
                 self._arrange()
                 self.query_one("#output").focus()
         self._red = red
+
+    def on_log_prompt_given(self) -> None:
+        """Nothing is typed any more: go with what has happened meanwhile."""
+        self.watch_snapshot(self.snapshot)
 
     def watch_machine(self) -> None:
         """Once a second: the clocks go with the readings, so that the terminal is drawn to once, not twice."""
@@ -162,13 +168,15 @@ class RunScreen(PaneKeys, Following):
             return
         self.query_one("#title", RowLine).show(title_row(snapshot, now))
         self.query_one("#gates", Flow).show(gate_chips(snapshot, now))
-        self.query_one(Checklist).show(snapshot, now)
+        checklist = self.query_one(Checklist)
+        checklist.held = self.typing
+        checklist.show(snapshot, now)
         self.query_one(GatesPane).show(snapshot, self.gate_history, now)
         step = self.selected_step()
         if step is not None:
             self.query_one(StepPane).show(snapshot, step, now)
         record = snapshot.record(step) if step else None
-        moved = self._part_chosen or not self.query_one(Checklist).following
+        moved = self._part_chosen or not checklist.following
         keys = (snapshot.outcome, snapshot.holder, snapshot.state.servers, self._step_id, record, moved)
         if keys != self._keys:
             self._keys = keys

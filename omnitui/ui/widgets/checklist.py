@@ -32,6 +32,8 @@ class Checklist(RowList):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.following = True
+        self.held = False
+        """Whether the cursor stays where it is for now, because something is typed about its step."""
         self._groups: tuple[Group, ...] = ()
         self._folded: dict[str, bool] = {}
         self._snapshot: Snapshot | None = None
@@ -45,7 +47,8 @@ class Checklist(RowList):
             self._groups = groups_of(snapshot)
         self._snapshot, self._now = snapshot, now
         current = snapshot.current or (snapshot.plan[-1] if snapshot.plan else None)
-        wanted = current.id if current and (self.following or not self.rows) else self.key
+        follows = self.following and not self.held
+        wanted = current.id if current and (follows or not self.rows) else self.key
         self.show_rows(checklist_rows(snapshot, self._groups, self._opened(wanted), now, self._far))
         if wanted != self.key:
             self.move_to(wanted)

@@ -14,8 +14,15 @@ class LogAsking(LogMoving):
 
     ASKS: ClassVar[dict[str, str]] = {}
     """Keys that ask for something, with their actions. Subclasses add theirs."""
+    ASKS_ANYWHERE: ClassVar[frozenset[str]] = frozenset(("slash", "ampersand", "colon"))
+    """Those of them that mean nothing else on a screen with logs."""
 
     _said = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether the operator is typing something into it now."""
+        return any(prompt.asks for prompt in self.query(LogPrompt))
 
     async def on_key(self, event: events.Key) -> None:
         """Ask at once: what is typed ahead over a slow line is meant for the prompt, not for the screen's keys."""
@@ -39,8 +46,7 @@ class LogAsking(LogMoving):
         """Do what was asked for. Subclasses add what they ask."""
 
     def on_log_prompt_given(self, message: LogPrompt.Given) -> None:
-        """Take the line, and the keys back."""
-        message.stop()
+        """Take the line, and the keys back. The screen is told as well."""
         if message.text is not None:
             self.given(message.about, message.text)
         self.query_one(LogPrompt).display = False

@@ -57,7 +57,9 @@ class LogPrompt(Horizontal):
 
     def type(self, event: events.Key) -> None:
         """Take a key that was pressed before the line was there."""
-        self.query_one(Input).post_message(events.Key(event.key, event.character))
+        line = self.query_one(Input)
+        # Made by the line itself: a message does not bubble past who made it, and enter is the app's to find.
+        line.call_later(lambda: line.post_message(events.Key(event.key, event.character)))
 
     def on_key(self, event: events.Key) -> None:
         """Let pass what the line does not want."""

@@ -56,12 +56,22 @@ class ServerLogs(Vertical):
         return [view for view in self.query(LogView) if view.display]
 
     @property
+    def asks(self) -> bool:
+        """Whether the operator is typing something into one of them now."""
+        return any(view.asks for view in self.views)
+
+    @property
     def view(self) -> LogView:
         """The log that has the focus, or the first."""
         return next((view for view in self.views if view.has_focus_within_reach), self.views[0])
 
     def show(self, servers: Mapping[str, Path], others: Mapping[str, Path]) -> None:
-        """Show these logs, by name of the server or word; a new server's log comes to the front."""
+        """Show these logs, by name of the server or word; a new server's log comes to the front.
+
+        Not while something is typed: it is about the log that is there.
+        """
+        if self.asks:
+            return
         fresh = [name for name in servers if self._servers.get(name) != servers[name]]
         self._servers = dict(servers)
         logs = {**servers, **{name: path for name, path in others.items() if path not in servers.values()}}

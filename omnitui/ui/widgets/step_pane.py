@@ -74,6 +74,9 @@ class StepPane(Vertical):
     def _show_output(self, snapshot: Snapshot, planned: PlannedStep, record: StepRecord) -> None:
         path = _log_of(snapshot, planned, record, self._attempt)
         view = self.query_one("#output", LogView)
+        if view.asks:
+            # What is typed is about the log that is there.
+            return
         if view.path != path:
             view.path = path
         nothing = "" if path else _why_nothing(planned, self._attempt)
@@ -97,7 +100,8 @@ class StepPane(Vertical):
 def _latest(record: StepRecord) -> int:
     if isinstance(record.status, Running):
         return record.status.attempt
-    return record.attempts[-1].n if record.attempts else 0
+    # A step that was skipped has an attempt 0 behind those that left something to read.
+    return max((attempt.n for attempt in record.attempts), default=0)
 
 
 def _log_of(snapshot: Snapshot, planned: PlannedStep, record: StepRecord, attempt: int) -> Path | None:

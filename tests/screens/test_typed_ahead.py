@@ -1,0 +1,119 @@
+"""What is typed before it can be seen where it goes must not stop, skip, start or answer anything."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from omnitui import decisions, store
+from omnitui.model import Failed, Identity
+from omnitui.store import RunFolder
+from omnitui.ui.screens.dialogs import ChoiceScreen, PromptScreen
+from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.widgets.checklist import Checklist
+from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.server_logs import ServerLogs
+from tests.screens.test_run_screen import Opened, opened
+from textual.events import Key
+from textual.widgets import Button, Input
+
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
+NAMES = {"/": "slash", "&": "ampersand", ":": "colon", "\r": "enter", " ": "space"}
+
+
+def burst(on: Opened, text: str) -> None:
+    """All of it at once, as a slow line brings it."""
+    for key in [Key(NAMES.get(char, char), char) for char in text]:
+        on.app.post_message(key)
+
+
+def asked(run: RunFolder) -> list[str]:
+    with suppress(FileNotFoundError):
+        return [path.name for path in run.requests.iterdir()]
+    return []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_search_typed_with_the_focus_elsewhere_is_a_search(
+    fake_runs: Any, until: Until, size: tuple[int, int]
+) -> None:
+    async with opened(fake_runs.make("running"), until, size) as on:
+        await until(lambda: on.screen.query_one("#output", LogView).path is not None)
+        burst(on, "/max\r")
+        output = on.screen.query_one("#output", LogView)
+        await until(lambda: "max: none before" in output.render_line(output.size.height - 1).text)
+        assert isinstance(on.app.screen, RunScreen) and not asked(on.run)
+
+
+async def test_a_search_on_a_red_run_skips_nothing(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        await until(lambda: on.screen.query_one("#output", LogView).path is not None)
+        burst(on, "/search")
+        await until(lambda: isinstance(on.app.focused, Input) and on.app.focused.value == "search")
+        assert isinstance(on.status("main/run1/server"), Failed) and isinstance(on.app.screen, RunScreen)
+
+
+async def test_a_search_without_any_log_says_so(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("held"), until) as on:
+        await on.pilot.press("slash")
+        await until(lambda: "no log here" in " ".join(note.message for note in on.app._notifications))
+
+
+async def test_a_question_is_not_answered_by_what_was_typed_before_it(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        burst(on, "s\r\r")
+        await until(lambda: isinstance(on.app.screen, PromptScreen))
+        await on.pilot.press("escape")
+        burst(on, "R\r \r")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await on.pilot.pause()
+        assert isinstance(on.app.screen, ChoiceScreen)
+        assert isinstance(on.status("main/run1/server"), Failed)
+
+
+async def test_stopping_has_to_be_gone_to(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until) as on:
+        await on.pilot.press("x")
+        await until(lambda: isinstance(on.app.focused, Button))
+        await on.pilot.press("enter")
+        await until(lambda: isinstance(on.app.screen, RunScreen))
+        assert not asked(on.run)
+        await on.pilot.press("x")
+        await until(lambda: isinstance(on.app.focused, Button))
+        await on.pilot.press("left", "enter")
+        await until(lambda: asked(on.run) == ["stop"])
+
+
+async def test_what_is_typed_into_a_log_outlives_the_step(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        output, checklist = on.screen.query_one("#output", LogView), on.screen.query_one(Checklist)
+        await on.pilot.press("o")
+        await until(lambda: output.has_focus)
+        await on.pilot.press("slash", "o", "u")
+        before = output.path
+        decisions.skip(on.run, "main/run1/server", "known")
+        snapshot = on.screen.snapshot
+        await until(lambda: on.screen.snapshot is not snapshot)
+        await on.pilot.press("t")
+        assert isinstance(on.app.focused, Input) and on.app.focused.value == "out"
+        assert output.path == before and checklist.key == "main/run1/server"
+        await on.pilot.press("enter")
+        await until(lambda: checklist.key == "main/run1/client")
+
+
+async def test_what_is_typed_into_a_servers_log_outlives_the_server(fake_runs: Any, until: Until) -> None:
+    run = fake_runs.make("running")
+    fake_runs.let_go()
+    async with opened(run, until) as on:
+        await on.pilot.press("l")
+        logs = on.screen.query_one(ServerLogs)
+        await until(lambda: logs.view.has_focus)
+        await on.pilot.press("slash", "4")
+        with store.owned(run, Identity(pid=1, start=1, boot="demo")) as owned:
+            owned.commit("server", replace(owned.state, servers={}))
+        await until(lambda: on.screen.snapshot is not None and not on.screen.snapshot.state.servers)
+        await on.pilot.press("2")
+        assert isinstance(on.app.focused, Input) and on.app.focused.value == "42"
+        await on.pilot.press("escape")
+        await until(lambda: not logs.display)
