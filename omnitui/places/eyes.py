@@ -10,6 +10,7 @@ import os
 import signal as signals
 import time
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 _LISTEN = "0A"
@@ -221,6 +222,7 @@ class Connection:
     def __init__(self, port: int, timeout_s: float) -> None:
         self._port = port
         self._timeout_s = timeout_s
+        self._until_s = 0.0
         self._connection: Any = None
         try:
             import http.client  # noqa: PLC0415 - 20 ms that the first screen does not need
@@ -234,7 +236,7 @@ class Connection:
         # Without asking the resolver what 127.0.0.1 means: half of what a refused look costs.
         import socket  # noqa: PLC0415
 
-        fresh = socket.socket()
+        fresh = _timed_socket()()
         fresh.settimeout(self._timeout_s)
         try:
             fresh.connect((self._connection.host, self._connection.port))
@@ -242,6 +244,7 @@ class Connection:
             fresh.close()
             raise
         fresh.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        fresh.until_s = self._until_s
         self._connection.sock = fresh
 
     def get(self, path: str) -> dict[str, Any]:
@@ -255,8 +258,11 @@ class Connection:
 
     def _ask(self, path: str) -> dict[str, Any]:
         begun = time.monotonic()
+        self._until_s = begun + self._timeout_s
         fresh = self._connection.sock is None
         try:
+            if not fresh:
+                self._connection.sock.until_s = self._until_s
             self._connection.request("GET", path)
             response = self._connection.getresponse()
             body = response.read(1 << 20)
@@ -279,6 +285,24 @@ class Connection:
         """Close the connection."""
         if self._connection is not None:
             self._connection.close()
+
+
+@lru_cache(maxsize=None)
+def _timed_socket() -> Any:
+    """A socket whose answer is late at `until_s` of the monotonic clock, however many pieces it comes in."""
+    import socket  # noqa: PLC0415
+
+    class Timed(socket.socket):
+        until_s = 0.0
+
+        def recv_into(self, *arguments: Any) -> int:
+            left_s = self.until_s - time.monotonic()
+            if left_s <= 0:
+                raise socket.timeout("timed out")
+            self.settimeout(left_s)
+            return super().recv_into(*arguments)
+
+    return Timed
 
 
 def plain_get(port: int, timeout_s: float, path: str) -> dict[str, Any]:

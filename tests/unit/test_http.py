@@ -109,6 +109,28 @@ def test_a_server_that_is_silent_is_told_within_the_time_limit() -> None:
     assert answer.latency_s >= 0.05
 
 
+@pytest.mark.parametrize("begins", [b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_an_answer_that_drips_is_late_as_a_whole(begins: bytes) -> None:
+    dripping = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.sendall(begins)
+                while not dripping.wait(0.02):
+                    connection.sendall(b"x")
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        with closing(Client(server.getsockname()[1], 0.2)) as one:
+            answer = one.get("/health")
+        dripping.set()
+        thread.join()
+    assert (answer.status, answer.error) == (None, "no answer within 0.2 s")
+    assert answer.latency_s < 5.0
+
+
 def test_a_kept_connection_that_falls_silent_is_asked_once() -> None:
     answers = [OK, b""]
     with serving(lambda _: answers.pop(0)) as server, asking(server, timeout_s=0.1) as client:
