@@ -6,11 +6,10 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-from omnitui.live import Shown
 from omnitui.model import Waiting
 from omnitui.plan import PlannedStep, is_done
-from omnitui.snapshot import Snapshot
-from omnitui.ui.showing import STALE_S, gate_words, kind_unread, short_word, stays_fresh
+from omnitui.snapshot import Snapshot, is_stale, stays_fresh
+from omnitui.ui.showing import gate_words, kind_unread, short_word
 from omnitui.ui.signs import GATES, Sign, ago
 from omnitui.ui.widgets.rows import Cell, Row
 from omnitui.verdicts import Change, Gates
@@ -74,8 +73,10 @@ def _gates(snapshot: Snapshot, planned: PlannedStep, history: Gates, now: float)
         told.add(short_word(word))
         key, changes = f"{planned.id} {word}", past.get(word, ())
         if word in live:
-            alive = snapshot.holder is not None and not stays_fresh(planned, live[word])
-            yield _live(live[word], key, title, changes, now, alive=alive)
+            shown = live[word]
+            sign = GATES["stale" if is_stale(planned, shown, now) else shown.kind]
+            alive = snapshot.holder is not None and not stays_fresh(planned, shown)
+            yield GateLine(key, short_word(word), title, sign, shown.reason, shown.at, alive, changes)
         elif again:
             yield GateLine(key, short_word(word), title, GATES["to come"], changes=changes)
         else:
@@ -84,12 +85,6 @@ def _gates(snapshot: Snapshot, planned: PlannedStep, history: Gates, now: float)
     for word in gate_words(snapshot.runbook, planned.step):
         if word not in told:
             yield GateLine(f"{planned.id} {word}", word, title, GATES[kind_unread(word, status)])
-
-
-def _live(shown: Shown, key: str, title: str, changes: tuple[Change, ...], now: float, *, alive: bool) -> GateLine:
-    stale = alive and now - shown.at >= STALE_S
-    sign = GATES["stale" if stale else shown.kind]
-    return GateLine(key, short_word(shown.word), title, sign, shown.reason, shown.at, alive, changes)
 
 
 def gate_rows(chapters: tuple[Chapter, ...], opened: Set[str], now: float, width: int) -> tuple[Row, ...]:

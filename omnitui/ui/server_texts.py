@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from omnitui.live import Shown
 from omnitui.model import StepRecord
-from omnitui.snapshot import Snapshot
-from omnitui.ui.showing import STALE_S
+from omnitui.snapshot import GONE, STALE_S, Snapshot
 from omnitui.ui.signs import GATES, epoch, span
 from omnitui.ui.widgets.rows import Cell, Row
 
@@ -24,8 +23,12 @@ def server_rows(snapshot: Snapshot, log_times: Mapping[str, float], now: float) 
         spec = snapshot.runbook.servers.get(name)
         gates = [gate for gate in snapshot.gates if gate.about == record.step and spec and gate.word == spec.word]
         rows += [Row("", ())] * bool(rows)
-        rows += _health(name, gates[-1] if gates else None, now, watched=snapshot.holder is not None)
-        rows += _life(snapshot.state.step(record.step), now)
+        gate = gates[-1] if gates else None
+        if name in snapshot.gone:
+            rows += _gone(name, gate)
+        else:
+            rows += _health(name, gate, now, watched=snapshot.holder is not None)
+        rows += _life(snapshot.state.step(record.step), now, lives=name not in snapshot.gone)
         rows.append(_silence(log_times.get(name), now))
     return tuple(rows) or (Row("", (Cell("No server is up.", "muted"),)),)
 
@@ -46,10 +49,16 @@ def _health(name: str, gate: Shown | None, now: float, *, watched: bool) -> Iter
         yield _named("port", "held by this run's server, and by nobody else")
 
 
-def _life(record: StepRecord, now: float) -> Iterator[Row]:
+def _gone(name: str, gate: Shown | None) -> Iterator[Row]:
+    sign = GATES["red"]
+    yield Row("", (Cell(f"{sign.symbol} gone ", sign.tone), Cell(name, "strong")))
+    yield _named("health", gate.reason if gate else GONE)
+
+
+def _life(record: StepRecord, now: float, *, lives: bool) -> Iterator[Row]:
     last = record.attempts[-1] if record.attempts else None
     starts = max(1, len(record.attempts))
-    up = f" · up {_steady(now - epoch(last.began))}" if last else ""
+    up = f" · up {_steady(now - epoch(last.began))}" if last and lives else ""
     yield _named("starts", f"{starts}{up}")
 
 

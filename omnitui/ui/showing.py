@@ -24,14 +24,12 @@ from omnitui.model import (
 from omnitui.plan import PlannedStep, is_done
 from omnitui.runbook.gates import Output
 from omnitui.runbook.schema import Collect, Runbook, Serve, Step
-from omnitui.snapshot import Snapshot
+from omnitui.snapshot import Snapshot, is_stale, stays_fresh
 from omnitui.ui.signs import GATES, OUTCOMES, Sign, ago, clock_span, epoch, span
 from omnitui.ui.statuses import of_status
 from omnitui.ui.widgets.flow import Chip
 from omnitui.ui.widgets.rows import Cell, Row
 
-STALE_S = 20.0
-"""A gate that is still read and has not been read for so long is told as STALE."""
 _OLD_S = 10.0
 _REASON_CELLS = 44
 _DONE_SHOWN = 2
@@ -231,18 +229,14 @@ def gate_chips(snapshot: Snapshot, now: float) -> tuple[Chip, ...]:
         shown = [one for one in read if one.about == planned.id and (one.word, one.kind) != quiet]
         over = is_done(status) and planned.id not in serving
         for gate in shown:
-            chip = _chip(gate, gate.at if stays_fresh(planned, gate) else now, alive=snapshot.holder is not None)
+            stale = is_stale(planned, gate, now)
+            age_s = 0.0 if stays_fresh(planned, gate) else now - gate.at
+            chip = _chip(gate, age_s, stale=stale, alive=snapshot.holder is not None)
             (done if over else rest).append(chip)
         if not shown:
             words = gate_words(snapshot.runbook, planned.step)
             (done if over else rest).extend(_unread(words, status if over else Waiting()))
     return (*done[-_DONE_SHOWN:], *rest)
-
-
-def stays_fresh(planned: PlannedStep, gate: Shown) -> bool:
-    """Whether a reading does not grow stale: its step has ended, or it is read seldom or only with the output."""
-    polled = {word_of(one) for one in planned.step.gates if not isinstance(one, Output)}
-    return gate.ends or gate.word == PINNED or not (isinstance(planned.step, Serve) or gate.word in polled)
 
 
 def _unread(words: tuple[str, ...], status: Status) -> Iterator[Chip]:
@@ -259,9 +253,7 @@ def kind_unread(word: str, status: Status) -> str:
     return "green" if status.already or word in told else "moot"
 
 
-def _chip(gate: Shown, now: float, *, alive: bool) -> Chip:
-    age = now - gate.at
-    stale = not gate.ends and alive and age >= STALE_S
+def _chip(gate: Shown, age: float, *, stale: bool, alive: bool) -> Chip:
     sign = GATES["stale" if stale else gate.kind]
     cells = [Cell(f"{sign.symbol} ", sign.tone), Cell(short_word(gate.word)[:24], "strong")]
     if stale:

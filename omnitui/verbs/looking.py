@@ -1,14 +1,16 @@
 """The verbs that only look at runs, and at what is set for all of them: runs, status, gates, config."""
 
 import json
+import time
 
 import msgspec
 import typer
 
 from omnitui import config, headless, store
 from omnitui.headless import say
+from omnitui.live import Shown
 from omnitui.machine_lines import machine_lines, machine_row
-from omnitui.snapshot import take
+from omnitui.snapshot import GONE, Snapshot, is_stale, take
 from omnitui.standing import gate_lines, gate_story, row, standing
 from omnitui.verbs.options import Json, Run
 
@@ -36,7 +38,14 @@ def status(run: Run = None, as_json: Json = False) -> int:
     found = standing(snapshot)
     if as_json:
         gates = [
-            {"word": g.word, "about": g.about, "verdict": g.kind, "reason": g.reason, "at": g.at}
+            {
+                "word": g.word,
+                "about": g.about,
+                "verdict": g.kind,
+                "reason": g.reason,
+                "at": g.at,
+                "stale": bool(_age(snapshot, g)),
+            }
             for g in snapshot.gates
         ]
         lines = list(snapshot.resume.lines) if snapshot.resume else []
@@ -50,13 +59,21 @@ def status(run: Run = None, as_json: Json = False) -> int:
             say(f"at {found['step']}: {found['status']} {found['reason']}".rstrip())
         for scope, marks in found["marks"].items():
             say(f"  ! {scope} will not be averaged: {'; '.join(marks)}")
-        for gate in (one for one in snapshot.gates if not one.ends):
-            say(f"  {gate.word}: {gate.kind}: {gate.reason}")
+        for gate in (one for one in snapshot.gates if not one.ends or one.reason == GONE):
+            late = _age(snapshot, gate)
+            say(f"  {gate.word}: {gate.kind}: {gate.reason}{f' (STALE, {late} s old)' if late else ''}")
         for line in machine_lines(snapshot.run):
             say(f"  {line}")
         for line in snapshot.resume.lines if snapshot.resume else ():
             say(f"  {line}")
     return headless.EXIT[snapshot.outcome]
+
+
+def _age(snapshot: Snapshot, gate: Shown) -> int:
+    """How old a reading is, in seconds, if that is too old to be taken for how it is now."""
+    now = time.time()
+    planned = next((one for one in snapshot.plan if one.id == gate.about), None)
+    return int(now - gate.at) if planned and is_stale(planned, gate, now) else 0
 
 
 @app.command()

@@ -74,6 +74,15 @@ async def test_what_the_runner_writes_is_shown_and_grows_stale(
         await until(lambda: "STALE" not in shown(on, "gpu") and "6.8 of 140.4 GiB" in shown(on, "gpu"))
 
 
+async def test_a_server_that_writes_while_nothing_else_does_is_not_silent(fake_runs: Any, until: Until) -> None:
+    run = fake_runs.make("running")
+    fake_runs.let_go()
+    async with opened(run, until, size=(200, 60)) as on:
+        await until(lambda: "silent for 42s" in shown(on, "server"))
+        os.utime(run.job("main/run1/server", 1) / "log", (NOW - 1, NOW - 1))
+        await until(lambda: "being written" in shown(on, "server"))
+
+
 async def test_only_changed_cells_are_drawn(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(fake_runs.make("running"), until, size=(200, 60)) as on:
         await until(lambda: "59.8" in shown(on, "gpu"))

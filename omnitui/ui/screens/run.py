@@ -95,6 +95,7 @@ class RunScreen(PaneKeys, Following):
     def _watch_as(self, viewer: Viewer) -> None:
         watch, machine = Watch(self.run), MachineWatch(self.run, self.clock())
         failed, snapshot, watched = "", None, Watched()
+        times: dict[str, float] = {}
         while not self._end.is_set():
             try:
                 if changed := watch.changed():
@@ -103,9 +104,11 @@ class RunScreen(PaneKeys, Following):
                     viewer.watches(live=snapshot.holder is not None)
                     failed = ""
                 lines = machine.lines()
-                if snapshot is not None and (changed or lines):
+                # A server writes its log also while nobody else writes anything.
+                before, times = times, log_times(snapshot) if snapshot else {}
+                if snapshot is not None and (changed or lines or times != before):
                     watched = watched_of(snapshot.runbook, snapshot.state, self.run) if changed else watched
-                    self.post_message(MachineRead(lines, watched, log_times(snapshot)))
+                    self.post_message(MachineRead(lines, watched, times))
             except OmniError as error:
                 if str(error) != failed:
                     failed = str(error)
