@@ -95,6 +95,14 @@ async def test_only_changed_cells_are_drawn(fake_runs: Any, until: Until, monkey
         changed = before[3]._replace(left=(before[3].left[0]._replace(text="699/700 W · 61 °C · 1980 MHz"),))
         pane.show_rows((*before[:3], changed, *before[4:]))
         assert drawn == [Region(1, 3, 2, 1)]
+        # A line that goes, and comes again, leaves the others alone.
+        drawn.clear()
+        pane.show_rows((*before[:3], *before[4:]), slack=4)
+        kept = {region.y for region in drawn}
+        assert drawn and not kept & {0, 1, 2} and not any(region.size == pane.size for region in drawn)
+        drawn.clear()
+        pane.show_rows((*before[:3], changed, *before[4:]), slack=4)
+        assert {region.y for region in drawn} <= kept
 
 
 async def test_a_monitor_of_its_own_only_while_no_runner_works_and_it_is_seen(

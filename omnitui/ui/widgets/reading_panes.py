@@ -17,6 +17,8 @@ from omnitui.ui.server_texts import server_rows
 from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import Row
 
+_COME_AND_GO = 4
+"""Loads, holders and warnings come and go by the second, a few lines at a time."""
 _OF_CARDS = ("foreign process", "throttled")
 _OF_HOST = ("foreign load", "swapping")
 
@@ -47,7 +49,7 @@ class ReadingPanes(Horizontal):
         for pane in self.query(Readings):
             room = pane.scrollable_content_region
             if pane.display and room.width and room.height:
-                pane.show_rows(_rows(pane.id or "", view, room.width, room.height))
+                pane.show_rows(_rows(pane.id or "", view, room.width, room.height), slack=_COME_AND_GO)
 
 
 def _rows(name: str, view: View, width: int, height: int) -> tuple[Row, ...]:

@@ -30,14 +30,21 @@ class Readings(ScrollView, Toned, can_focus=True):
         """What is shown, without its colours."""
         return "\n".join(" ".join("".join(c.text for c in part) for part in row[1:]) for row in self._rows)
 
-    def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show other rows; cells that stay the same are not drawn again."""
+    def show_rows(self, rows: Sequence[Row], *, slack: int = 0) -> None:
+        """Show other rows; cells that stay the same are not drawn again.
+
+        Another height is a new layout, and a pane drawn whole: up to `slack` rows that have gone keep their room.
+        """
         before, self._rows = self._rows, tuple(rows)
-        if len(before) != len(self._rows):
-            self.virtual_size = Size(0, len(self._rows))
+        room, count = self.virtual_size.height, len(self._rows)
+        if not room - slack <= count <= room:
+            self.virtual_size = Size(0, count)
             self.refresh()
             return
-        if regions := list(self.changed_regions(before, self._rows)):
+        whole = max(count, len(before))
+        blank = Row("", ())
+        old, new = (shown + (blank,) * (whole - len(shown)) for shown in (before, self._rows))
+        if regions := list(self.changed_regions(old, new)):
             self.refresh(*regions)
 
     def render_line(self, y: int) -> Strip:
