@@ -22,6 +22,16 @@ def folder() -> Path:
     return system if os.access(system, os.W_OK) else Path(tempfile.gettempdir())
 
 
+def trouble() -> str:
+    """Why no run can keep its locks on this host, or an empty string."""
+    where = folder()
+    if not where.is_dir():
+        return f"{where} is not a folder: make it, or set OMNITUI_LOCKS to a shared folder"
+    if not os.access(where, os.W_OK):
+        return f"{where} cannot be written, and a run keeps its locks there: set OMNITUI_LOCKS to a shared folder"
+    return ""
+
+
 def output(out: Path) -> dict[str, str]:
     """The claim on an output folder of this host, however it is spelled."""
     real = os.path.realpath(out)
@@ -94,10 +104,6 @@ def _open_shared(path: Path) -> int:
             os.fchmod(fd, 0o666)
             return fd
     except OSError as error:
-        if not path.parent.is_dir():
-            raise StoreError(
-                f"{path.parent} is not a folder: make it, or set OMNITUI_LOCKS to a shared folder"
-            ) from error
         raise StoreError(
-            f"{path} cannot be opened: {error.strerror}; set OMNITUI_LOCKS to a shared folder"
+            trouble() or f"{path} cannot be opened: {error.strerror}; set OMNITUI_LOCKS to a shared folder"
         ) from error

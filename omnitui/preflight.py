@@ -35,7 +35,7 @@ def read_gpus() -> GpuReading:
 
 
 class Preflight:
-    """Looks at this host: ports and GPUs that are taken or not there, logind's habits. Takes up to 3 s."""
+    """Looks at this host: ports and GPUs that are taken or not there, locks, logind's habits. Takes up to 3 s."""
 
     def __init__(self, read_gpus: Callable[[], GpuReading] = read_gpus) -> None:
         self._read_gpus = read_gpus
@@ -47,7 +47,8 @@ class Preflight:
         needs = narrow(runbook, values).resources
         ports = [port_of(text, values) for text in needs.ports]
         gpus = expand(needs.gpus, values)
-        return [*_ports(ports), *self._cards(gpus), *filter(None, [killed_at_logout()])]
+        locks = claims.trouble() if ports or gpus or runbook.passes.out else ""
+        return [*_ports(ports), *self._cards(gpus), *filter(None, [locks, killed_at_logout()])]
 
     def _cards(self, gpus: str) -> Iterator[str]:
         wanted = gpu.wanted_of(gpus)

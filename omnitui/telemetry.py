@@ -38,6 +38,9 @@ class Writer:
     def append(self, line: Line) -> None:
         """Write a line. On a full disk it is dropped, and the next one that can be written says so."""
         try:
+            if self._fd >= 0 and not os.fstat(self._fd).st_nlink:
+                # Somebody removed it: what goes on into the old one is read by nobody.
+                self.close()
             if self._fd < 0:
                 self._open()
             if self._lost:
@@ -66,7 +69,7 @@ class Writer:
         self._fd = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._size = os.fstat(self._fd).st_size
         end = os.pread(self._fd, _BLOCK, max(0, self._size - _BLOCK))
-        self._last = max((line.at for line in lines_in(end)), default=0.0)
+        self._last = max((line.at for line in lines_in(end)), default=self._last)
         if end and not end.endswith(b"\n"):
             self._write(b"\n")
 

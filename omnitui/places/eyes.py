@@ -287,7 +287,7 @@ class Connection:
             self._connection.close()
 
 
-@lru_cache(maxsize=None)
+@lru_cache
 def _timed_socket() -> Any:
     """A socket whose answer is late at `until_s` of the monotonic clock, however many pieces it comes in."""
     import socket  # noqa: PLC0415
@@ -298,7 +298,7 @@ def _timed_socket() -> Any:
         def recv_into(self, *arguments: Any) -> int:
             left_s = self.until_s - time.monotonic()
             if left_s <= 0:
-                raise socket.timeout("timed out")
+                raise TimeoutError("timed out")
             self.settimeout(left_s)
             return super().recv_into(*arguments)
 

@@ -158,7 +158,7 @@ def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float)
         case Passed():
             return span(record.attempts[-1].seconds) if record.attempts else ""
         case Running(since=since):
-            return span(now - epoch(since)) if snapshot.holder else "no runner"
+            return span(now - epoch(since)) if snapshot.holder else " no runner"
         case Waiting():
             return ""
         case Failed() | Stopped() | Crashed() | Skipped() | Asking():

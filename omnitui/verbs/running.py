@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from omnitui import config, headless, preflight, store, supervise
-from omnitui.errors import Blocked, UsageError
+from omnitui.errors import Blocked, OmniError, UsageError
 from omnitui.headless import say
 from omnitui.model import RunState
 from omnitui.resumption import Resume
@@ -57,7 +57,11 @@ def run_verb(
     run = supervise.make_run(runbook, values, schedule, _order(order))
     for warning in preflight.preflight(loaded(runbook), values):
         sys.stderr.write(f"omnitui: {warning}\n")
-    _start(run, store.read(run), secrets, yes=yes)
+    try:
+        _start(run, store.read(run), secrets, yes=yes)
+    except OmniError:
+        sys.stderr.write(f"omnitui: run {run.name} is made and has not begun; then: omnitui resume {run.name}\n")
+        raise
     return _watch(run, plain=plain, detach=detach)
 
 

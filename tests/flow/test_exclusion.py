@@ -67,6 +67,7 @@ def test_a_second_run_on_the_same_port_is_refused_and_names_the_first(desk: Desk
     assert told.code == 3
     assert f"port {desk.port}" in told.err
     assert first.name in told.err
+    assert "is made and has not begun; then: omnitui resume " in told.err
     assert store.holder(first)
     desk.release("client")
     until(lambda: store.holder(first) is None, about="the first run is over")

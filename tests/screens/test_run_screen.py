@@ -135,6 +135,15 @@ async def test_a_running_run_shows_its_gates_its_logs_and_the_current_step(fake_
         assert not list(on.run.requests.iterdir())
 
 
+async def test_a_word_and_what_became_of_its_step_stand_apart(fake_runs: Any, until: Until) -> None:
+    run = fake_runs.make("running")
+    fake_runs.let_go()
+    async with opened(run, until) as on:
+        checklist = on.screen.query_one(Checklist)
+        lines = [checklist.render_line(y).text for y in range(checklist.size.height)]
+        assert any("evaluat… no runner" in line for line in lines), "\n".join(lines)
+
+
 async def test_a_polled_gate_that_is_old_is_stale(
     fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,3 +74,15 @@ def test_who_only_asks_for_the_holder_is_in_nobodys_way(home: Path) -> None:
     assert claims.holder("port-1") == "" and claims.holder("port-2") == ""
     with claims.claimed({"port-1": "p"}, "second"):
         assert "second" in claims.holder("port-1")
+
+
+def test_a_folder_that_keeps_no_locks_is_told_before_a_run_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMNITUI_LOCKS", str(tmp_path / "none"))
+    (told,) = Preflight(lambda: GpuReading(CARDS)).look(book("0"), {})
+    assert told == f"{tmp_path / 'none'} is not a folder: make it, or set OMNITUI_LOCKS to a shared folder"
+    assert Preflight(lambda: GpuReading(CARDS)).look(book(), {}) == []
+    monkeypatch.setenv("OMNITUI_LOCKS", "/proc/self")
+    (told,) = Preflight(lambda: GpuReading(CARDS)).look(book("0"), {})
+    assert told.startswith("/proc/self cannot be written")

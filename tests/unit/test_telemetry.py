@@ -257,3 +257,14 @@ def test_the_summary_of_a_pass() -> None:
 
 def test_nothing_seen_is_told_as_nothing() -> None:
     assert summary([]) == {"samples": 0}
+
+
+def test_a_file_that_was_removed_is_begun_again(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    writer = Writer(run.telemetry)
+    writer.append(Sample(at=100.0))
+    run.telemetry.unlink()
+    writer.append(Sample(at=99.0))
+    writer.append(Sample(at=101.0))
+    writer.close()
+    assert [line.at for line in telemetry.read(run)] == [100.0, 101.0]
