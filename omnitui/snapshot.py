@@ -112,7 +112,7 @@ class Watch:
 
     def take(self) -> Snapshot:
         """A snapshot. Raises `CorruptState`."""
-        self._seen = self._look()
+        looked, self._seen = self._look(), ()
         # State, then lock, then state again: a runner writes its last state before it frees the lock.
         state = self._read()
         holder = store.holder(self.run)
@@ -125,6 +125,8 @@ class Watch:
             world = self._observed(state)
             going_on, gone = resume(plan, state, world), frozenset(state.servers) - world.live_servers
             self._world = world if world.live_servers or world.job == "alive" else None
+        # Only now: what could not be read is read again, also when it is as it was before.
+        self._seen = looked
         stamp = _stamp(self.run.lock if holder else self.run.journal)
         since = stamp[0] / 1e9 if stamp else 0.0
         return Snapshot(

@@ -56,12 +56,13 @@ def count_lines(
     except FileNotFoundError:
         return since
     try:
-        return _count(fd, since, until, cancelled) if identity_of(os.fstat(fd)) == identity else since
+        return count_on(fd, since, until, cancelled) if identity_of(os.fstat(fd)) == identity else since
     finally:
         os.close(fd)
 
 
-def _count(fd: int, since: LineCount, until: int, cancelled: Callable[[], bool]) -> LineCount:
+def count_on(fd: int, since: LineCount, until: int, cancelled: Callable[[], bool] = lambda: False) -> LineCount:
+    """The same in a file that is open."""
     buffer = bytearray(_COUNT_BYTES)
     view = memoryview(buffer)
     position, newlines, open_end = since.counted_bytes, since.newlines, since.open_end

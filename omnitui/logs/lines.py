@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from omnitui.logs.counting import MARK_BYTES, LineCount, nth_newline
+from omnitui.logs.counting import MARK_BYTES, LineCount, count_on, nth_newline
 from omnitui.logs.files import Identity, blanked, identity_of, leaks_of, open_log
 
 PIECE_BYTES = 16 * 1024
@@ -144,6 +144,10 @@ class LogFile:
             return None
         index = offset // MARK_BYTES
         return count.newlines_before_mark(index) + self.read(index * MARK_BYTES, offset).count(b"\n") + 1
+
+    def count_on(self, count: LineCount) -> LineCount:
+        """Count on from `count` to the size; also where the file has another name by now, or none."""
+        return count_on(self._fd, count, self.size)
 
     def offset_of_line(self, count: LineCount, number: int) -> int | None:
         """Return the byte at which line `number`, from 1, begins; None where `count` knows no such line."""

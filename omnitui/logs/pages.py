@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from omnitui.logs.counting import MARK_BYTES, LineCount, count_lines
+from omnitui.logs.counting import MARK_BYTES, LineCount
 from omnitui.logs.files import Identity
 from omnitui.logs.lines import Change, LogFile, LogLine
 
@@ -85,7 +85,7 @@ class Pages:
         log = self._log
         if log.identity is None or not 0 < log.size - count.counted_bytes <= MARK_BYTES:
             return count
-        return count_lines(log.path, log.identity, count, log.size)
+        return log.count_on(count)
 
     def _numbers(self, lines: tuple[LogLine, ...], count: LineCount) -> Iterator[int | None]:
         number: int | None = None

@@ -168,8 +168,11 @@ def _time_word(snapshot: Snapshot, planned: PlannedStep, sign: Sign, now: float)
 # -- the title and the step's own line -------------------------------------------------------------------------
 
 
-def title_row(snapshot: Snapshot, now: float) -> Row:
-    """Which run this is, which pass it is in, and whether anybody is at work on it, and until when."""
+def title_row(snapshot: Snapshot, now: float, *, unread: bool = False) -> Row:
+    """Which run this is, which pass it is in, and whether anybody is at work on it, and until when.
+
+    `unread`: it cannot be read any more, and nothing of that is known.
+    """
     left = [Cell("REHEARSAL · ", "warn")] if snapshot.state.rehearsal else []
     left.append(Cell(snapshot.state.runbook, "strong"))
     step = snapshot.current
@@ -177,8 +180,10 @@ def title_row(snapshot: Snapshot, now: float) -> Row:
         order = snapshot.state.schedule
         left.append(Cell(f" · pass {step.label} ({order.index(step.scope) + 1} of {len(order)})"))
     left.append(Cell(f" · {snapshot.state.title}", "muted"))
-    sign = OUTCOMES[snapshot.outcome]
-    if snapshot.holder:
+    sign = OUTCOMES["unreadable" if unread else snapshot.outcome]
+    if unread:
+        told = "shown as it was last read"
+    elif snapshot.holder:
         who = "runner alive" if snapshot.holder.role == "runner" else f"{snapshot.holder.role} at work"
         ends = "stopping" if "stop" in snapshot.asked else "holds after this step" if snapshot.asked else ""
         told = " · ".join(filter(None, (f"{who} {clock_span(now - snapshot.since)}", ends)))

@@ -5,6 +5,8 @@ import os
 import signal
 import time
 
+import pytest
+from omnitui.errors import CorruptState
 from omnitui.snapshot import GONE, Watch, is_stale
 from omnitui.ui.gate_texts import chapters_of
 from omnitui.ui.server_texts import server_rows
@@ -72,3 +74,16 @@ def test_status_says_how_old_a_reading_is_that_nobody_renews(desk: Desk) -> None
 def _older(shown: bytes, seconds: float) -> bytes:
 
     return json.dumps([{**gate, "at": gate["at"] - seconds} for gate in json.loads(shown)]).encode()
+
+
+def test_a_state_that_could_not_be_read_once_is_read_again(desk: Desk) -> None:
+    assert desk.omnitui(*desk.mini()).code == 0
+    run = desk.only_run()
+    watch = Watch(run)
+    kept = run.state.read_bytes()
+    run.state.write_bytes(b"")
+    with pytest.raises(CorruptState):
+        watch.take()
+    assert watch.changed()
+    run.state.write_bytes(kept)
+    assert watch.take().outcome == "complete" and not watch.changed()

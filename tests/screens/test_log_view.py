@@ -181,7 +181,11 @@ async def test_truncation_and_rotation_start_over_at_the_end(path: Path) -> None
         path.write_bytes(b"cut\n")
         await until(lambda: rows(view)[0] == "cut")
         assert rows(view)[-1] == "line 1 of 1 · following"
-        path.rename(path.with_suffix(".1"))
+        moved = path.rename(path.with_suffix(".1"))
+        # Until there is another file of that name, the old one is read on, and counted.
+        with moved.open("ab") as file:
+            file.write(b"late\n")
+        await until(lambda: rows(view)[-1] == "line 2 of 2 · following")
         path.write_bytes(b"a\nb\n")
         await until(lambda: rows(view)[:2] == ["a", "b"])
 

@@ -337,6 +337,17 @@ async def test_a_corrupt_run_is_told_as_such(fake_runs: Any, until: Until) -> No
         assert "omnitui repair" in str(app.screen.query_one(Banner).query_one(Static).content)
 
 
+async def test_a_run_that_cannot_be_read_any_more_is_not_shown_as_at_work(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until) as on:
+        title = on.screen.query_one("#title", RowLine)
+        assert "runner alive" in str(title.row)
+        aside = on.run.state.rename(on.run.path / "aside")
+        await until(lambda: "unreadable" in str(title.row) and "omnitui repair" in on.banner())
+        assert "alive" not in str(title.row)
+        aside.rename(on.run.state)
+        await until(lambda: "runner alive" in str(title.row))
+
+
 async def test_a_real_run_is_driven_by_keys(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(supervise.make_run(str(TINY), {}, None), until) as on:
         await on.pilot.press("r")

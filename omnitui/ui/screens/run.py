@@ -57,6 +57,7 @@ class RunScreen(PaneKeys, Following):
         self.secrets = secrets or {}
         self._end = threading.Event()
         self._step_id = ""
+        self._unread = False
         self._red = ""
         self._keys: object = None
         self._ticked_at = 0.0
@@ -118,10 +119,13 @@ class RunScreen(PaneKeys, Following):
 
     def on_snapshot_read(self, message: SnapshotRead) -> None:
         """The run has changed."""
+        self._unread = False
         self.snapshot = message.snapshot
 
     def on_snapshot_failed(self, message: SnapshotFailed) -> None:
         """The run cannot be read."""
+        self._unread = True
+        self._tick()
         self.query_one(Banner).show("red", ((f"✘ {message.error}", "bold $text-error"),))
 
     def watch_snapshot(self, snapshot: Snapshot | None) -> None:
@@ -169,7 +173,7 @@ class RunScreen(PaneKeys, Following):
         self._ticked_at = time.monotonic()
         if snapshot is None:
             return
-        self.query_one("#title", RowLine).show(title_row(snapshot, now))
+        self.query_one("#title", RowLine).show(title_row(snapshot, now, unread=self._unread))
         self.query_one("#gates", Flow).show(gate_chips(snapshot, now))
         checklist = self.query_one(Checklist)
         checklist.held = self.typing
