@@ -9,9 +9,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
+from typing import IO
 
 _LONGEST = 300
+_READ_BYTES = 4096
+_MOST_BYTES = 1 << 20
+_LOOK_S = 0.1
 
 
 def main(arguments: list[str]) -> int:
@@ -29,7 +34,7 @@ def main(arguments: list[str]) -> int:
         except OSError as error:
             return _tell(f"cannot be started: {error.strerror}")
         try:
-            status = process.wait(limit_s)
+            status = _waited(process, said, limit_s)
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -37,10 +42,24 @@ def main(arguments: list[str]) -> int:
             return _tell(f"took longer than {limit_s:g} s and was ended")
         if not status:
             return 0
-        said.seek(0)
-        last = said.read()[-4096:].decode(errors="replace").strip().rpartition("\n")[2]
+        said.seek(max(0, os.fstat(said.fileno()).st_size - _READ_BYTES))
+        # What was cut off before is a hole of NUL bytes.
+        last = said.read(_READ_BYTES).replace(b"\0", b"").decode(errors="replace").strip().rpartition("\n")[2]
         how = f"exit status {status}" if status > 0 else f"ended by signal {-status}"
         return _tell(f"{how}; {last[:_LONGEST]}" if last else how)
+
+
+def _waited(process: "subprocess.Popen[bytes]", said: IO[bytes], limit_s: float) -> int:
+    """The exit status. What floods its stderr must not fill the disk that a benchmark writes to."""
+    until_s = time.monotonic() + limit_s
+    while True:
+        try:
+            return process.wait(max(0.0, min(_LOOK_S, until_s - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= until_s:
+                raise
+            if os.fstat(said.fileno()).st_blocks * 512 > _MOST_BYTES:
+                os.ftruncate(said.fileno(), 0)
 
 
 def _tell(what: str) -> int:

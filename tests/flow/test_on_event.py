@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,16 @@ def test_a_command_that_fails_or_hangs_is_journalled_and_harmless(
     (failed,) = desk.events(desk.only_run(), "on_event_failed")
     assert failed["reason"].startswith(reason)
     assert failed["kind"] == "ended"
+
+
+def test_a_command_that_floods_fills_no_disk() -> None:
+    flood = (
+        "head -c 8000000 /dev/zero | tr '\\0' x >&2; "
+        "until [ $(stat -Lc %b /proc/$$/fd/2) -lt 4096 ]; do sleep 0.01; done; echo last words >&2; exit 3"
+    )
+    argv = [sys.executable, "-m", "omnitui.on_event", "20", flood]
+    found = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    assert found.stdout == "exit status 3; last words\n"
 
 
 def test_a_command_that_outlasts_the_runner_keeps_its_limit(desk: Desk, tmp_path: Path, config_file: Path) -> None:
