@@ -186,6 +186,22 @@ async def test_going_on_shows_both_plans_first(
         await until(lambda: asked == [(True, "place")])
 
 
+async def test_a_plan_that_is_no_longer_true_is_not_done(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str | None] = []
+    monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: asked.append(where))
+    async with opened(fake_runs.make("failed"), until) as on:
+        await on.pilot.press("a")
+        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        before = on.screen.snapshot
+        decisions.skip(on.run, "main/run1/server", "known")
+        await until(lambda: on.screen.snapshot is not before)
+        await on.pilot.press("enter")
+        await until(lambda: any("gone on meanwhile" in note.message for note in on.app._notifications))
+        assert not asked
+
+
 async def test_a_question_is_answered_with_y(
     fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:

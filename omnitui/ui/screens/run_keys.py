@@ -112,7 +112,7 @@ class RunKeys(Working):
             question = ChoiceScreen(status.question, about, (Choice("yes", "Yes, go on", variant="primary"),))
             self.app.push_screen(question, partial(self._answered, current.id, one))
         elif plans.default.kind in ("retry", "redo_pass") or plans.runbook_changed:
-            self.app.push_screen(_resume_question(plans), partial(self._where_chosen, one))
+            self.app.push_screen(_resume_question(plans), partial(self._where_chosen, plans, one))
         else:
             self._start(one, None)
 
@@ -120,8 +120,12 @@ class RunKeys(Working):
         if answer:
             self._start(one, None, before=lambda: decisions.confirm(self.run, step_id))
 
-    def _where_chosen(self, one: bool, where: str | None) -> None:
-        if where:
+    def _where_chosen(self, plans: Plans, one: bool, where: str | None) -> None:
+        asked, now = plans.snapshot, self.snapshot
+        if where and now and (asked.current, asked.state.steps) != (now.current, now.state.steps):
+            # Another terminal was faster: what was shown is not what would be done.
+            self.notify("The run has gone on meanwhile; nothing was started.", severity="warning", markup=False)
+        elif where:
             self._start(one, None if where == "on" else where)
 
     def _start(self, one: bool, where: str | None, before: Callable[[], None] | None = None) -> None:
