@@ -9,8 +9,8 @@ from typing import Any
 from omnitui import store, supervise
 from omnitui.jobs.folder import JobFolder
 from omnitui.jobs.output import tail
-from omnitui.model import RUN_WIDE, Running
-from omnitui.plan import Outcome, PlannedStep
+from omnitui.model import Running
+from omnitui.plan import Outcome, PlannedStep, heading
 from omnitui.progress import Meter, Progress, told
 from omnitui.results.sources import of_folder
 from omnitui.results.telling.report import as_table
@@ -141,7 +141,7 @@ class Teller:
             return
         if step.scope != self._scope:
             self._scope = step.scope
-            self.say(f"── {'Run' if step.scope == f'{RUN_WIDE}/{RUN_WIDE}' else step.scope} ──")
+            self.say(f"── {heading(step.scope)} ──")
         self.say(f"▶ {step.step.title}")
 
     def _on_gate(self, event: dict[str, Any]) -> None:

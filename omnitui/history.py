@@ -46,9 +46,9 @@ def times(plan: Plan, states: Iterable[RunState]) -> Times:
     """What earlier runs took for the very steps of this plan: others had something else to do.
 
     Counted is the attempt that passed, so neither what went wrong nor the time that a run lay still. A run with a
-    step that was skipped tells nothing.
+    step that was skipped tells nothing, nor does a rehearsal.
     """
-    states = list(states)
+    states = [state for state in states if not state.rehearsal]
     scopes: dict[str, set[str]] = {}
     for planned in plan:
         if planned.in_pass:

@@ -5,6 +5,7 @@ pass form a block, and the block is laid out pass by pass along the schedule.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import groupby
 from typing import Literal, TypeAlias, assert_never
 
@@ -115,6 +116,22 @@ def find_step(plan: Plan, step_id: str) -> PlannedStep:
         if planned.id == step_id:
             return planned
     raise UsageError(f"the run has no step {step_id}")
+
+
+def named_step(plan: Plan, name: str) -> PlannedStep:
+    """The step with this id, or the only one whose id ends so (`client` for `a/1/client`). Raises `UsageError`."""
+    fits = [one for one in plan if one.id == name] or [one for one in plan if one.id.endswith(f"/{name}")]
+    if len(fits) > 1:
+        raise UsageError(f"{len(fits)} steps are called {name}; say which: {', '.join(one.id for one in fits)}")
+    if not fits:
+        near = get_close_matches(name, [text for one in plan for text in (one.id, one.step.id)], n=1)
+        raise UsageError(f"the run has no step {name}" + (f"; did you mean {near[0]}?" if near else ""))
+    return fits[0]
+
+
+def heading(scope: str) -> str:
+    """What stands above the steps of a scope: `Run` for `_/_`, `a` for `a/_`, `a/run1` for a pass."""
+    return "/".join(part for part in scope.split("/") if part != RUN_WIDE) or "Run"
 
 
 def of_scope(plan: Plan, step: PlannedStep) -> Iterable[PlannedStep]:

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from omnitui.plan import PlannedStep, lay_out
+from omnitui.plan import PlannedStep, heading, lay_out
 from omnitui.runbook.check import environment_of
 from omnitui.runbook.gates import Gate, Output, PortFree
 from omnitui.runbook.remedies import remedies_of
@@ -21,7 +21,7 @@ def as_shell(runbook: Runbook, schedule: Schedule, values: Mapping[str, str]) ->
     for planned in lay_out(runbook, schedule.order):
         if planned.scope != scope:
             scope = planned.scope
-            lines += ["", f"# ==== {scope} ====", *_scope_lines(runbook, schedule, planned, values)]
+            lines += ["", f"# ==== {heading(scope)} ====", *_scope_lines(runbook, schedule, planned, values)]
         lines += [
             "",
             f"# -- {' '.join(planned.step.title.split())}",

@@ -52,7 +52,8 @@ def resume(plan: Plan, state: RunState, world: World, in_place: bool | None = No
     lost = _lost_servers(plan, step, world)
     fresh = isinstance(status, Waiting | Asking)
     if fresh and not lost:
-        return Resume("go_on", step.id, lines=(*before, f"Go on at {_name(step)}."))
+        verb = "Go on" if state.steps else "Begin"
+        return Resume("go_on", step.id, lines=(*before, f"{verb} at {_name(step)}."))
     whole_pass = redo_of(step) == "pass"
     if in_place is not None:
         whole_pass = step.in_pass and not in_place

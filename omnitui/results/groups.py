@@ -34,9 +34,9 @@ def _of_source(source: Source, series: str, label: str, text: str) -> Group:
     chosen = series or (names[0] if names else "")
     fits = [one for one in source.passes if one.result.series == chosen and label in ("", one.result.label)]
     if not fits:
-        raise UsageError(
-            f"{source.name} has no pass {chosen}/{label or '*'}; its series: {', '.join(names) or 'none'}"
-        )
+        what = f"pass {chosen}/{label}" if label else f"series {chosen}" if chosen else "pass"
+        there = ", ".join(f"{one.result.series}/{one.result.label}" for one in source.passes) or "none"
+        raise UsageError(f"{source.name} has no {what}; its passes: {there}")
     return Group(f"{source.name}/{chosen}" + (f"/{label}" if label else ""), source.runbook, tuple(fits))
 
 

@@ -17,6 +17,7 @@ from omnitui.runbook.shelf import FILE, available, library
 __all__ = ["FILE", "available", "digest", "files_of", "library", "load", "locate"]
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$(?P<at>[^`]*)`)?")
 _TAG = re.compile(r"Invalid (?:enum )?value '(?P<name>[^']*)'(?: - at `\$(?P<at>[^`]*)`)?")
+_UNQUOTED = re.compile(r"Expected `str(?: \| null)?`, got `(?P<got>int|float|bool)`")
 _AT = re.compile(r"(?P<reason>.*?)(?: - at `(?:key in )?\$(?P<at>[^`]*)`)?$")
 
 
@@ -129,6 +130,8 @@ def _explained(file: Path, message: str) -> RunbookError:
         return RunbookError(file, _key(at), f"{name!r} is not a choice{_near(name, _choices(at))}")
     match = _AT.match(message)
     reason, at = (match["reason"], match["at"] or "") if match else (message, "")
+    if unquoted := _UNQUOTED.fullmatch(reason):
+        reason = f"expected `str`, got `{unquoted['got']}`; put it in quotes"
     return RunbookError(file, _key(at), reason[:1].lower() + reason[1:])
 
 

@@ -123,5 +123,6 @@ def find(name: str | None) -> RunFolder:
         return known[0]
     fits = [run for run in known if run.name == name] or [run for run in known if run.name.startswith(name)]
     if len(fits) != 1:
-        raise UsageError(f"{len(fits)} runs begin with {name!r}; `omnitui runs` lists them")
+        fit = f"{len(fits)} runs begin" if fits else "no run begins"
+        raise UsageError(f"{fit} with {name!r}; `omnitui runs` lists them")
     return fits[0]

@@ -7,6 +7,8 @@ import typer
 from omnitui import decisions, store, supervise, worlds
 from omnitui.errors import UsageError
 from omnitui.headless import say
+from omnitui.plan import lay_out, named_step
+from omnitui.runbook.narrow import of_run
 from omnitui.snapshot import take
 from omnitui.store import RunFolder
 from omnitui.verbs.options import GivenRun, secrets_of
@@ -57,24 +59,27 @@ def confirm(run: GivenRun) -> None:
 @app.command()
 def skip(
     run: GivenRun,
-    step: Annotated[str, typer.Argument(help="The step's id, as `status` shows it.")],
+    step: Annotated[str, typer.Argument(help="The step's id, as `status` shows it, or its last part.")],
     reason: Annotated[str, typer.Option(help="Why the run may go on without it.")],
 ) -> None:
     """Go on without a step. A pass that lacks one is left out of the averages."""
-    decisions.skip(store.find(run), step, reason)
-    say(f"skipped {step}")
+    folder = store.find(run)
+    step_id = _step_id(folder, step)
+    decisions.skip(folder, step_id, reason)
+    say(f"skipped {step_id}")
 
 
 @app.command()
 def remedy(
     run: GivenRun,
-    step: Annotated[str, typer.Argument(help="The step that is red.")],
+    step: Annotated[str, typer.Argument(help="The id of the step that is red, or its last part.")],
     number: Annotated[int | None, typer.Argument(help="Which of its remedies to take.")] = None,
 ) -> int:
     """List what the page says to do when a step is red, or do it: its command runs where the step does."""
     from omnitui import remedies  # noqa: PLC0415 - brings what only a runner needs
 
     folder = store.find(run)
+    step = _step_id(folder, step)
     if number is None:
         planned, found = remedies.offered(folder, step)
         for index, one in enumerate(found, 1):
@@ -95,6 +100,11 @@ def repair(run: GivenRun) -> None:
     """Rebuild a corrupt state from the journal and the job folders."""
     for line in decisions.repair(store.find(run)):
         say(line)
+
+
+def _step_id(run: RunFolder, name: str) -> str:
+    state = store.read(run)
+    return named_step(lay_out(of_run(run.runbook, state.variables), state.schedule), name).id
 
 
 def _resuming(run: RunFolder) -> str:

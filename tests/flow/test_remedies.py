@@ -104,6 +104,7 @@ def test_what_cannot_be_taken_is_refused_with_the_reason(desk: Desk) -> None:
         (RED, "4", f"{RED} has 3 remedies"),
         (RED, "0", f"{RED} has 3 remedies"),
         ("a/1/out", "1", "a/1/out is not red"),
+        ("out", "1", "a/1/out is not red"),
         ("a/1/nothing", "1", "the run has no step a/1/nothing"),
     ):
         told = desk.omnitui("remedy", run.name, step, number)

@@ -57,6 +57,12 @@ def test_nothing_is_told_of_what_is_not_known() -> None:
     assert told.passes == {"main/1": Took(10, 1)}
 
 
+def test_a_rehearsal_tells_nothing_of_the_time_that_a_run_takes() -> None:
+    rehearsed = replace(complete(1, 1, 1), rehearsal=True)
+    assert times(PLAN, [rehearsed]).run is None
+    assert times(PLAN, [rehearsed, complete(1, 10, 20)]).run == Took(31, 1)
+
+
 def test_a_run_with_other_steps_or_a_skipped_one_does_not_count() -> None:
     whole = complete(1, 10, 20)
     more = whole.with_step("main/1/another", whole.step("main/1/client"))

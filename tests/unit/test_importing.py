@@ -229,10 +229,14 @@ def test_what_cannot_be_taken_in_is_refused(book: Path, tmp_path: Path) -> None:
 
 
 def test_groups_are_chosen_from_the_catalog(book: Path) -> None:
-    taken(book, "a")
+    one, _ = taken(book, "a")
     taken(book, "b")
     found = groups.group("runbook=speech,series=a")
     assert len(found.passes) == 3
     assert {one.result.series for one in found.passes} == {"a"}
     with pytest.raises(UsageError, match="no pass has"):
         groups.group("runbook=speech,commit=ffff")
+    run = one.name.partition("/")[0]
+    for given, missing in (("run1", "series run1"), ("a/9", "pass a/9")):
+        with pytest.raises(UsageError, match=f"has no {missing}; its passes: a/1, "):
+            groups.group(f"{run}/{given}")

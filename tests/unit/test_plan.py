@@ -7,8 +7,10 @@ from omnitui.model import Asking, Skipped, Status, Waiting
 from omnitui.plan import (
     custom,
     find_step,
+    heading,
     is_done,
     lay_out,
+    named_step,
     next_step,
     outcome,
     passes_on,
@@ -68,6 +70,22 @@ def test_a_step_knows_its_scope() -> None:
     assert find_step(PLAN, "b/2/client").scored
     with pytest.raises(UsageError, match="no step c/1/client"):
         find_step(PLAN, "c/1/client")
+
+
+def test_a_step_may_be_named_by_the_end_of_its_id() -> None:
+    for name in ("_/_/table", "table", "2/client"):
+        wanted = "a/2/client" if name == "2/client" else "_/_/table"
+        assert named_step(tuple(one for one in PLAN if one.series != "b"), name).id == wanted
+    with pytest.raises(UsageError, match="6 steps are called client; say which: a/warm/client, "):
+        named_step(PLAN, "client")
+    with pytest.raises(UsageError, match="has no step clientt; did you mean client"):
+        named_step(PLAN, "clientt")
+    with pytest.raises(UsageError, match=r"has no step zzz$"):
+        named_step(PLAN, "zzz")
+
+
+def test_what_stands_above_the_steps_of_a_scope() -> None:
+    assert [heading(scope) for scope in ("_/_", "a/_", "a/1")] == ["Run", "a", "a/1"]
 
 
 def test_phases_of_the_run_between_passes_part_them_into_blocks() -> None:

@@ -56,6 +56,10 @@ def test_a_step_that_has_not_begun_is_gone_on_at(status: Status, in_place: bool 
     assert apply(before, decided) == before
 
 
+def test_a_run_of_which_nothing_is_done_is_begun() -> None:
+    assert resume(PLAN, state(), UP).lines == ("Begin at “Check”.",)
+
+
 @pytest.mark.parametrize(("job", "told"), [("alive", "is still running"), ("ended", "ended meanwhile")])
 @pytest.mark.parametrize("in_place", [None, True, False])
 def test_a_job_that_outlived_its_runner_is_adopted(job: JobFact, told: str, in_place: bool | None) -> None:

@@ -23,7 +23,7 @@ title = "S"
 RUN = STEP + 'run = "true"\n'
 ONE = "phases[0].steps[0]"
 UNKNOWN = "unknown key; did you mean "
-NO_TEXT, NO_TABLE = "expected `str`, got `int`", "expected `object`, got `int`"
+NO_TEXT, NO_TABLE = "expected `str`, got `int`; put it in quotes", "expected `object`, got `int`"
 PASSES = """
 [passes]
 out = "/r/${SERIES}/${PASS}"
@@ -92,6 +92,7 @@ def test_a_step_may_run_the_lines_of_another_in_its_own_environment(write: Calla
         ("variables = 3", "variables", NO_TABLE),
         ("[variables]\nWHO = 3", "variables.WHO", NO_TABLE),
         ("[variables.WHO]\nhelp = 3", "variables.WHO.help", NO_TEXT),
+        ('[variables.WHO]\nhelp = "h"\ndefault = 8000', "variables.WHO.default", NO_TEXT),
         ('[variables.WHO]\nhlp = "x"', "variables.WHO.hlp", f"{UNKNOWN}help?"),
         ("[variables.WHO]", "variables.WHO", "object missing required field `help`"),
         ('[variables.WHO]\nhelp = "h"\nchoices = [1]', "variables.WHO.choices[0]", NO_TEXT),

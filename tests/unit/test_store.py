@@ -484,8 +484,8 @@ def test_runs_are_found_newest_first_by_beginning_or_folder(home: Path, book: Pa
     assert store.runs() == [new, old]
     assert store.find(None) == new
     assert store.find("20260101") == store.find(str(old.path)) == old
-    for name, count in (("2026", 2), ("x", 0), ("no-run", 0)):
-        with pytest.raises(UsageError, match=f"{count} runs begin with '{name}'"):
+    for name, fit in (("2026", "2 runs begin"), ("x", "no run begins"), ("no-run", "no run begins")):
+        with pytest.raises(UsageError, match=f"{fit} with '{name}'"):
             store.find(name)
 
 

@@ -89,7 +89,7 @@ def read_rules(file: Path, metrics: Iterable[str] | None) -> tuple[Rule, ...]:
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: {error}") from error
+        raise UsageError(f"{file}: {error}; a rule has {', '.join(Rule.__struct_fields__)}") from error
     known = None if metrics is None else list(metrics)
     for rule in rules:
         if known is not None and rule.metric not in known:

@@ -50,9 +50,10 @@ def banner_of(snapshot: Snapshot) -> tuple[str, tuple[Line, ...]]:
     if snapshot.holder:
         return _spoiled(snapshot, planned)
     if planned is None:
+        table = f"The table: o on the last step, or omnitui results {snapshot.run.name}"
         return "green", (
             ("✔ Every step is done.", "bold $text-success"),
-            (f"The table: o on the last step, or omnitui results {snapshot.run.name}", "$text-muted"),
+            (f"Its passes: v on the checklist. {table}", "$text-muted"),
         )
     status = snapshot.record(planned).status
     sign = OUTCOMES[snapshot.outcome]
