@@ -13,6 +13,8 @@ from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 
 _SHOWN = 5
+_MOST = 10**9
+"""Samples that nobody has: such a count is nonsense, and may be too large to be stored."""
 
 
 def read_coverage(
@@ -28,7 +30,7 @@ def _workload(
     workload: Workload, out: Path, values: Mapping[str, str], not_before: float, audio: dict[str, AudioCheck]
 ) -> WorkloadReading:
     wanted = expand(workload.expect, values)
-    if not wanted.strip().isdecimal():
+    if not wanted.strip().isdecimal() or len(wanted.strip()) > len(str(_MOST)):
         return WorkloadReading(workload.id, 0, wrong=(f"the number of samples it expects is {wanted!r}",))
     expected = int(wanted)
     file = out / expand(workload.file, values)
@@ -123,7 +125,7 @@ def _told(path: str, data: Any, wrong: list[str]) -> int:
 
 
 def _count(path: str, count: Any, wrong: list[str]) -> int:
-    if isinstance(count, bool) or not isinstance(count, int):
+    if isinstance(count, bool) or not isinstance(count, int) or abs(count) > _MOST:
         wrong.append(f"{path} is {'missing' if count is None else repr(count)}, no number of samples")
         return 0
     return count

@@ -1,6 +1,7 @@
 """Reading the JSON files that benchmark clients wrote, with all that may be wrong with them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,43 @@ class ResultError(OmniError):
     """A result file, or a field in it, is missing or unusable."""
 
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""Where half a character may stand: an escape of UTF-16 without its other half."""
+_DIGITS = 300
+"""A number with more of them is no float."""
+
+
 def read_json(path: Path) -> Any:
-    """The content of a result file. `NaN` and `Infinity` are read as Python does; whoever uses them must look."""
+    """The content of a result file. `NaN` and `Infinity` are read as Python does; whoever uses them must look.
+
+    A whole number that no float can hold reads as infinite, half a character as U+FFFD: neither could be stored.
+    """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        if not path.is_file() and path.exists():
+            raise ResultError(f"{path.name} cannot be read: it is no file")
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text, parse_int=_whole)
+        return _storable(data) if _HALF.search(text) else data
     except FileNotFoundError as error:
         raise ResultError(f"{path.name} is missing") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ResultError(f"{path.name} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path.name} is not whole JSON ({error})") from error
+
+
+def _whole(digits: str) -> float:
+    return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_storable(one) for one in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(one) for key, one in value.items()}
+    return value
 
 
 def search(path: str, data: Any) -> Any:

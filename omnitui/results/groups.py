@@ -64,6 +64,10 @@ def _selected(text: str) -> Group:
         column_of(name)
         wanted.append((name, value))
     rows = catalog.select(wanted)
+    for name, value in wanted:
+        # The catalog finds beginnings; series=a is another one than ab where there is an a.
+        exact = [row for row in rows if getattr(row, column_of(name)) == value]
+        rows = exact or rows
     if not rows:
         raise UsageError(f"no pass has {text}; `omnitui runs` lists the runs")
     folders = [Path(row.folder) for row in rows]

@@ -1,6 +1,5 @@
 """Taking in results that were measured before OmniTUI was there. What is not known of them stays unknown."""
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from omnitui import store
 from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.results import catalog
 from omnitui.results.collecting import Collected, read_output
+from omnitui.results.files import ResultError, read_json
 from omnitui.results.keys import commit_of, gpu_of
 from omnitui.results.passes import FILE, PassResult
 from omnitui.results.provenance import definition_sha256, told
@@ -38,6 +38,10 @@ class TakenIn(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
+_Read = tuple[TakenIn, dict[str, Any], Collected]
+"""One folder, with its provenance and all that was read of it."""
+
+
 class Asked(Struct, frozen=True, kw_only=True):
     """What the operator says about the folders."""
 
@@ -55,22 +59,85 @@ def take_in(runbook_folder: Path, folders: Sequence[Path], asked: Asked) -> tupl
         raise UsageError(f"{runbook_folder.name} measures nothing that could be collected: it has no workloads")
     if wrong := next((name for name in asked.facts if name not in FACTS), ""):
         raise UsageError(f"--fact {wrong}=...: not one of {', '.join(FACTS)}")
+    if empty := next((name for name, value in asked.facts.items() if not value.strip()), ""):
+        raise UsageError(f"--fact {empty}= says nothing; leave out what is not known")
     values = _values(whole, asked.variables)
     runbook = narrow(whole, values)
-    if missing := next((folder for folder in folders if not folder.is_dir()), None):
-        raise UsageError(f"{missing} is no folder")
+    _refuse(folders)
     read = [_one(runbook, runbook_folder, folder.absolute(), values, asked) for folder in folders]
     found = [one for one, _, _ in read]
     scopes = tuple(f"{one.result.series}/{one.result.label}" for one in found)
     if twice := next((scope for scope in scopes if scopes.count(scope) > 1), ""):
         raise UsageError(f"two of the folders would be {twice}; take them in apart, with --series")
-    record, home = _begin(runbook_folder, runbook, values)
-    for one in read:
-        _write(RunFolder(home), record.id, *one)
-    record = msgspec.structs.replace(record, passes=scopes)
-    store.replace_file(home / IMPORT_FILE, tomli_w.dumps(msgspec.to_builtins(record)).encode())
+    home = _named(runbook_folder.name)
+    # Nobody sees it before it is whole.
+    fresh = home.with_name(f".{home.name}")
+    try:
+        _fill(fresh, runbook_folder, runbook, values, read)
+        fresh.rename(home)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        home.rmdir()
+        raise
     _index(home, scopes)
     return home, found
+
+
+def _named(runbook: str) -> Path:
+    """An empty folder for a new import, with a name that nobody else has."""
+    stamp = re.sub(r"\D", "", store.now())[:14]
+    parent = store.home() / IMPORTS
+    store.make_folder(parent)
+    for name in _names(f"{stamp[:8]}-{stamp[8:]}-{runbook}"):
+        try:
+            (parent / name).mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StoreError(f"{parent / name} cannot be made: {error.strerror}") from error
+        return parent / name
+    raise AssertionError
+
+
+def _fill(
+    home: Path, runbook_folder: Path, runbook: Runbook, values: Mapping[str, str], read: Sequence[_Read]
+) -> None:
+    """Write the import's runbook, its passes, and what it is."""
+    for file in files_of(runbook_folder):
+        copy = home / "runbook" / file.relative_to(runbook_folder)
+        store.make_folder(copy.parent)
+        try:
+            shutil.copyfile(file, copy)
+        except OSError as error:
+            raise StoreError(f"{copy} cannot be written: {error.strerror}") from error
+    name = home.name.removeprefix(".")
+    for one in read:
+        _write(RunFolder(home), name, *one)
+    record = ImportRecord(
+        id=name,
+        runbook=runbook_folder.name,
+        title=runbook.title,
+        created=store.now(),
+        variables=dict(values),
+        passes=tuple(f"{one.result.series}/{one.result.label}" for one, _, _ in read),
+    )
+    store.replace_file(home / IMPORT_FILE, tomli_w.dumps(msgspec.to_builtins(record)).encode())
+
+
+def _refuse(folders: Sequence[Path]) -> None:
+    """Refuse what is no folder, one that is named twice, and a name that cannot be stored."""
+    seen: dict[Path, Path] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is no folder")
+        try:
+            str(folder.absolute()).encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"{str(folder)!r} is no UTF-8: rename it, or name a link to it") from error
+        where = folder.resolve()
+        if where in seen:
+            raise UsageError(f"{folder} and {seen[where]} are one folder: a measurement counts once")
+        seen[where] = folder
 
 
 def _index(home: Path, scopes: Iterable[str]) -> None:
@@ -102,27 +169,6 @@ def _values(runbook: Runbook, given: Mapping[str, str]) -> dict[str, str]:
     return {name: found[name] for name in own if not names_in(found[name])}
 
 
-def _begin(runbook_folder: Path, runbook: Runbook, values: Mapping[str, str]) -> tuple[ImportRecord, Path]:
-    created = store.now()
-    stamp = re.sub(r"\D", "", created)[:14]
-    base = f"{stamp[:8]}-{stamp[8:]}-{runbook_folder.name}"
-    parent = store.home() / IMPORTS
-    store.make_folder(parent)
-    name = next(one for one in _names(base) if not (parent / one).exists())
-    home = parent / name
-    for file in files_of(runbook_folder):
-        copy = home / "runbook" / file.relative_to(runbook_folder)
-        store.make_folder(copy.parent)
-        try:
-            shutil.copyfile(file, copy)
-        except OSError as error:
-            raise StoreError(f"{copy} cannot be written: {error.strerror}") from error
-    record = ImportRecord(
-        id=name, runbook=runbook_folder.name, title=runbook.title, created=created, variables=dict(values)
-    )
-    return record, home
-
-
 def _names(base: str) -> Iterable[str]:
     yield base
     number = 2
@@ -131,9 +177,7 @@ def _names(base: str) -> Iterable[str]:
         number += 1
 
 
-def _one(
-    runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked
-) -> tuple[TakenIn, dict[str, Any], Collected]:
+def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked) -> _Read:
     label, aside = label_of(runbook, folder.name)
     series = asked.series or re.sub(r"[^A-Za-z0-9.-]+", "-", folder.parent.name).strip("-") or "imported"
     here = {**values, "OUT": str(folder), "SERIES": series, "PASS": label}
@@ -170,12 +214,15 @@ def label_of(runbook: Runbook, name: str) -> tuple[str, bool]:
 
 def _own_metrics(folder: Path, found: Collected) -> list[str]:
     """How the `metrics.json` that already lies there differs from what its files say now."""
-    try:
-        body = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-        theirs = dict(body["metrics"])
-    except FileNotFoundError:
+    file = folder / "metrics.json"
+    if not file.exists():
         return []
-    except (OSError, ValueError, KeyError, TypeError):
+    try:
+        body = read_json(file)
+    except ResultError:
+        body = None
+    theirs = body.get("metrics") if isinstance(body, dict) else None
+    if not isinstance(body, dict) or not isinstance(theirs, dict):
         return ["its own metrics.json cannot be read"]
     other = sorted(
         key for key in theirs.keys() | found.metrics.keys() if theirs.get(key) != found.metrics.get(key)
@@ -183,7 +230,7 @@ def _own_metrics(folder: Path, found: Collected) -> list[str]:
     marks = [f"its own metrics.json differs in {', '.join(other[:3])}"] if other else []
     return [
         *marks,
-        *(["its own metrics.json says that it is incomplete"] if body.get("complete") is False else []),
+        *(["its own metrics.json says that it is incomplete"] if body.get("complete", True) is not True else []),
     ]
 
 
@@ -199,15 +246,26 @@ def _provenance(
         "origin": "ci" if asked.ci else "import",
         # Only what the operator has said: a default may not be what was used.
         "variables": given,
-        "told": {**told(runbook, folder, values), **({"commit": facts["commit"]} if "commit" in facts else {})},
+        "told": _told(told(runbook, folder, values), facts),
         "out": str(folder),
-        "out_here": str(folder),
+        "out_here": str(folder.resolve()),
     }
     for table in ("host", "gpu"):
         name = {"gpu": "gpus"}.get(table, table)
         if said := {key.partition(".")[2]: value for key, value in facts.items() if key.startswith(f"{table}.")}:
             known[name] = {key: [value] if key in ("names", "uuids") else value for key, value in said.items()}
     return known
+
+
+def _told(output: dict[str, str], facts: Mapping[str, str]) -> dict[str, str]:
+    """What the output tells, and the commit that the operator does. Raises `UsageError` where they disagree."""
+    commit = facts.get("commit")
+    if commit is None:
+        return output
+    seen = output.get("commit") or commit
+    if not (seen.startswith(commit) or commit.startswith(seen)):
+        raise UsageError(f"--fact commit={commit}: the output itself says {seen}")
+    return {**output, "commit": max(seen, commit, key=len)}
 
 
 def _write(run: RunFolder, name: str, taken: TakenIn, known: Mapping[str, Any], found: Collected) -> None:

@@ -1,5 +1,6 @@
 """The provenance of a pass as flat keys, and what each key is to a comparison. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from omnitui.runbook.schema import Runbook
 UNKNOWN = None
 """The value of a key that nobody can tell: it equals nothing, not even another unknown one."""
 
+_CPUS = re.compile(r" to CPUs ([0-9,-]+)")
 ROLE_WORDS: Mapping[Role, str] = {"equal": "must be equal", "subject": "is compared", "told": "told only"}
 FIXED: Mapping[str, Role] = {
     "runbook": "equal",
@@ -23,6 +25,8 @@ FIXED: Mapping[str, Role] = {
     "host.cpu": "equal",
     "host.cpus": "equal",
     "containers": "equal",
+    "cpus.kept": "told",
+    "audio.rates": "told",
     "remedies": "told",
     "host.name": "told",
     "host.kernel": "told",
@@ -36,7 +40,7 @@ FIXED: Mapping[str, Role] = {
 
 
 def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
-    """The flat keys of a pass's provenance; the `[monitor]` table is no part of it."""
+    """The flat keys of a pass's provenance; of its `[monitor]` table only which CPUs its threads kept to."""
     host, cards = known.get("host", {}), known.get("gpus", {})
     no_card = cards.get("count") == 0
     found: dict[str, str | None] = {
@@ -52,6 +56,7 @@ def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
         "packages": _text(known["packages"]) if "packages" in known else UNKNOWN,
         "containers": _text([_container(one) for one in known["containers"]]) if "containers" in known else "none",
     }
+    found["cpus.kept"] = _kept(known.get("monitor", {}).get("pinned", ()))
     for name in ("names", "uuids", "driver"):
         found[f"gpu.{name}"] = "none" if no_card else _text(cards[name]) if name in cards else UNKNOWN
     if found["gpu.driver"] is UNKNOWN and "boot" in host and cards:
@@ -99,6 +104,12 @@ def _container(one: Mapping[str, Any]) -> dict[str, Any]:
     # Its name, id and start say nothing about the numbers; where its folders lie on the host neither.
     digests = sorted(map(_text, one.get("digests", ()))) or [one.get("image", "")]
     return {"image": digests, "gpus": one.get("gpus", ()), "cpuset": one.get("cpuset", "")}
+
+
+def _kept(pinned: Sequence[str]) -> str | None:
+    """Of each step the CPUs that its threads were seen to keep to, out of the sentence that tells it."""
+    told = [(line.partition(":")[0], _CPUS.search(line)) for line in pinned]
+    return "; ".join(f"{step} = {match[1]}" for step, match in told if match) or UNKNOWN
 
 
 def _remedies(taken: Sequence[Mapping[str, Any]]) -> str:

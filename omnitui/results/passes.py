@@ -1,7 +1,6 @@
 """What is stored of a pass: its metrics, whether they may be averaged, and why not if so."""
 
 import math
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -86,8 +85,6 @@ def _refused(value: object) -> str:
         return "is missing"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"is {value!r}, no number"
-    if isinstance(value, int) and abs(value) > sys.float_info.max:
-        return "is too large"
     return "" if math.isfinite(value) else f"is {value}"
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from omnitui import store
 from omnitui.errors import OmniError, UsageError
 from omnitui.plan import lay_out
-from omnitui.results.keys import keys_of
+from omnitui.results.keys import UNKNOWN, keys_of
 from omnitui.results.passes import PassResult, judged, read_pass, stored
 from omnitui.runbook.load import load
 from omnitui.runbook.narrow import narrow, of_run
@@ -41,7 +41,20 @@ class Measured(Struct, frozen=True):
     def keys(self) -> dict[str, str | None]:
         """Its provenance as flat keys."""
         rehearsal = {"rehearsal": True} if self.result.rehearsal else {}
-        return keys_of({**self.known, **rehearsal})
+        rates = ", ".join(f"{rate} Hz" for rate in self.result.rates)
+        return {**keys_of({**self.known, **rehearsal}), "audio.rates": rates or UNKNOWN}
+
+    def same_as(self, other: "Measured") -> bool:
+        """Whether both are one measurement, such as a folder that was taken in twice.
+
+        The output folder of a run may be used again by a later run, so two runs' passes never are.
+        """
+        if self.folder == other.folder:
+            return True
+        out = self.known.get("out_here")
+        twice = out is not None and out == other.known.get("out_here")
+        runs = self.result.origin == other.result.origin == "run"
+        return twice and not runs and self.result.metrics == other.result.metrics
 
     @property
     def out(self) -> Path | None:
@@ -77,7 +90,8 @@ def imports() -> list[Path]:
     """The folders of all imports, newest first."""
     folder = store.home() / IMPORTS
     try:
-        return sorted((one for one in folder.iterdir() if (one / IMPORT_FILE).is_file()), reverse=True)
+        found = [one for one in folder.iterdir() if not one.name.startswith(".")]
+        return sorted((one for one in found if (one / IMPORT_FILE).is_file()), reverse=True)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -126,10 +140,10 @@ def of_import(folder: Path) -> Source:
 def measured_in(folder: Path, run: str) -> Measured:
     """The pass in a folder, from its small files alone; one that cannot be read is there as incomplete."""
     try:
-        result = read_pass(folder)
-    except (OSError, msgspec.MsgspecError) as error:
+        result = standing(folder, read_pass(folder))
+    except (OSError, msgspec.MsgspecError, OmniError) as error:
         return Measured(run, folder, unreadable(folder, error), {})
-    return Measured(run, folder, standing(folder, result), provenance_in(folder))
+    return Measured(run, folder, result, provenance_in(folder))
 
 
 def standing(folder: Path, result: PassResult) -> PassResult:
@@ -167,7 +181,9 @@ def uncollected(folder: Path) -> PassResult | None:
 def unreadable(folder: Path, error: Exception) -> PassResult:
     """A pass whose small files cannot be read: it is there, and incomplete."""
     label = _ASIDE.sub("", folder.name)
-    return PassResult(folder.parent.name, label, _scored(folder, label), False, {}, (f"metrics.json: {error}",))
+    # An error of ours names the file itself.
+    reason = str(error) if isinstance(error, OmniError) else f"metrics.json: {error}"
+    return PassResult(folder.parent.name, label, _scored(folder, label), False, {}, (reason,))
 
 
 def _scored(folder: Path, label: str) -> bool:

@@ -26,6 +26,10 @@ class Row(Struct, frozen=True):
     minimum: float | None = None
     maximum: float | None = None
 
+    def without_mean(self) -> "Row":
+        """The same of passes that were not measured alike."""
+        return replace(self, mean=None, stdev=None)
+
 
 class Unlike(Struct, frozen=True):
     """A key of provenance that is not the same for all passes of a series: each value with its passes."""
@@ -55,8 +59,7 @@ class Summary(Struct, frozen=True):
 
     def without_mean(self, unlike: tuple[Unlike, ...]) -> "Summary":
         """The same of passes that were not measured alike."""
-        rows = tuple(replace(one, mean=None, stdev=None) for one in self.rows)
-        return replace(self, rows=rows, unlike=unlike)
+        return replace(self, rows=tuple(one.without_mean() for one in self.rows), unlike=unlike)
 
 
 def summarize(passes: Sequence[PassResult], metrics: Sequence[Told]) -> tuple[Summary, ...]:
@@ -86,12 +89,19 @@ def told_metrics(metrics: Iterable[Metric], passes: Iterable[PassResult]) -> lis
     return [*own, *((name, "files", "none") for name in AUDIO if audio)]
 
 
+def stdev(values: Sequence[float]) -> float | None:
+    """Of the sample, n - 1; None for fewer than two values, and for those so far apart that it is no float."""
+    try:
+        return statistics.stdev(values) if len(values) > 1 else None
+    except OverflowError:
+        return None
+
+
 def row(metric: Told, passes: Sequence[PassResult]) -> Row:
     """One metric over passes that may be averaged."""
     name, unit, direction = metric
     have = [one for one in passes if name in one.metrics]
     values = tuple(one.metrics[name] for one in have)
     mean = statistics.mean(values) if values else None
-    stdev = statistics.stdev(values) if len(values) > 1 else None
     least, most = (min(values), max(values)) if values else (None, None)
-    return Row(name, unit, direction, mean, stdev, values, tuple(one.label for one in have), least, most)
+    return Row(name, unit, direction, mean, stdev(values), values, tuple(one.label for one in have), least, most)

@@ -1,5 +1,6 @@
 """A sound as the loudest moment of each of so many stretches."""
 
+import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ def waveform(file: Path, columns: int) -> Waveform:
     import soundfile as sf  # noqa: PLC0415
 
     try:
-        with sf.SoundFile(file) as sound:
+        with sf.SoundFile(os.fsencode(file)) as sound:
             rate, frames = int(sound.samplerate), min(len(sound), _MOST_S * int(sound.samplerate))
             # A header may claim hours that are not there: what is read decides.
             loud = np.zeros(max(1, columns))

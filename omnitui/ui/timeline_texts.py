@@ -128,7 +128,7 @@ def _of_card(uuid: str, card: Gpu) -> Iterator[Curve]:
 
 
 def _head(since: float, until: float, column_s: float) -> Row:
-    each = f"{column_s:.1f} s" if column_s < 60 else span(column_s)
+    each = span(column_s) if column_s >= 60 else f"{column_s:.1f} s" if column_s >= 0.1 else f"{column_s:.2g} s"
     left = (Cell(f"{_clock(since)} – {_clock(until)}", "strong"), Cell(f" · {span(until - since)}"))
     return Row("", left, (Cell(f"a column is {each}", "muted"),))
 

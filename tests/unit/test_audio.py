@@ -1,3 +1,4 @@
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -84,6 +85,25 @@ def test_files_in_other_forms_are_read(tmp_path: Path) -> None:
     half = (tmp_path / "a.flac").read_bytes()[:-200]
     (tmp_path / "a.flac").write_bytes(half)
     assert check_audio([tmp_path / "a.flac"]).wrong
+
+
+def test_a_header_that_claims_days_takes_no_memory(tmp_path: Path) -> None:
+    sf.write(tmp_path / "a.flac", np.linspace(-0.5, 0.5, 1000), 24_000)
+    data = bytearray((tmp_path / "a.flac").read_bytes())
+    # The 36 bits of STREAMINFO that count the samples, RFC 9639 section 8.2.
+    data[21] |= 0x0F
+    data[22:26] = b"\xff\xff\xff\xff"
+    (tmp_path / "a.wav").write_bytes(data)
+    assert check_audio([tmp_path / "a.wav"]).wrong[0].startswith("a.wav c")
+
+
+def test_what_is_no_file_is_not_waited_for_and_an_odd_name_can_be_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.wav")
+    odd = tmp_path / os.fsdecode(b"\xff.wav")
+    odd.write_bytes(b"x")
+    found = check_audio([tmp_path / "pipe.wav", odd])
+    assert found.wrong[0] == "pipe.wav cannot be read (it is no file)"
+    assert found.wrong[1].encode().startswith("\ufffd.wav".encode())
 
 
 def test_everything_is_counted(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from omnitui.results import catalog
 from omnitui.results.catalog import Catalog, CatalogError, Query, Row
 from omnitui.results.catalog.index import file
 from omnitui.results.passes import PassResult
+from omnitui.results.sources import measured_in
 from omnitui.store import PassStanding
 from tests.result_stores import make_runbook
 
@@ -95,6 +96,19 @@ def test_what_is_gone_or_moved_aside_or_unreadable_is_told(home: Path) -> None:
     assert "begun again" in found["1-incomplete"].left_out
     assert found["2"].metrics == {}
     assert found["2"].left_out.startswith("metrics.json: ")
+
+
+@pytest.mark.parametrize("collected", [True, False])
+def test_a_pass_whose_standing_was_cut_hides_no_other(home: Path, collected: bool) -> None:
+    store_pass(home, "r", "a/1")
+    folder = store_pass(home, "r", "a/2")
+    (folder / "standing.json").write_bytes(b"")
+    if not collected:
+        (folder / "metrics.json").unlink()
+    found = {row.label: row.left_out for row in rows()}
+    assert found["1"] == ""
+    assert "standing.json cannot be read" in found["2"]
+    assert not measured_in(folder, "r").result.complete
 
 
 def test_a_pass_that_was_never_collected_is_there_once_it_has_begun(home: Path) -> None:

@@ -5,16 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import soundfile as sf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from omnitui.gates import Green, Red, judge_coverage
 from omnitui.readings import CoverageReading, WorkloadReading
+from omnitui.results.collecting import read_output
 from omnitui.results.coverage import read_coverage
 from omnitui.results.files import ResultError, read_json, search
-from omnitui.runbook.measured import Check, Workload
+from omnitui.runbook.measured import Check, Metric, Workload
 from omnitui.runbook.schema import Runbook
 
 WORKLOAD = Workload(
@@ -212,6 +215,31 @@ def test_only_a_few_bad_sounds_are_named(tmp_path: Path) -> None:
 
 
 # -- result files ----------------------------------------------------------------------------------------------
+
+
+def test_numbers_and_texts_that_nobody_could_store_are_read_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(
+        '{"n": 1%s, "one": "\\ud800", "pair": "\\ud83d\\ude00", "\\udfff": ["\\\\ud800"]}' % ("0" * 400)
+    )
+    found = read_json(file)
+    assert found == {"n": math.inf, "one": "\ufffd", "pair": "\U0001f600", "\ufffd": ["\\ud800"]}
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(ResultError, match="it is no file"):
+        read_json(tmp_path / "pipe.json")
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e17", "-100000000000000000000"])
+def test_a_number_that_is_too_large_is_no_count(tmp_path: Path, number: str) -> None:
+    (tmp_path / "a.json").write_text(f'{{"rate": {number}, "count": {number}}}')
+    metric = Metric(id="rate", file="a.json", path="rate")
+    workload = Workload(
+        id="w", title="W", file="a.json", count="count", expect="3", checks=(Check(path="count", equals="3"),)
+    )
+    found = read_output(structs.replace(book(workload), metrics=(metric,)), tmp_path, {})
+    assert all(map(math.isfinite, found.metrics.values()))
+    assert not found.complete
+    msgspec.json.encode((found.coverage, found.metrics))
 
 
 def test_json_that_only_python_reads_is_read(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Results that were measured by hand: taken in, marked, and never compared in silence."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from omnitui.results.sources import find, of_import
 from omnitui.results.telling import report
 from omnitui.results.telling.comparison import render
 from omnitui.results.telling.page import comparison_page
-from omnitui.runbook.load import load
+from omnitui.runbook.load import files_of, load
+from omnitui.ui.browsing.comparison_rows import about_rows
 from tests.unit.recorded import DATA, RUNBOOKS, copied
 
 
@@ -47,7 +50,7 @@ title = "seed-tts"
 file = "seedtts/speed_results.json"
 rows = "per_request"
 expect = "6"
-failed = "per_request[?is_success == `false`].id"
+failed = "per_request[?is_success != `true`].id"
 
 [[metrics]]
 id = "rate"
@@ -84,8 +87,14 @@ def book(tmp_path: Path) -> Path:
     return folder
 
 
+def measured(book: Path, run: str) -> Path:
+    """A measurement of its own: no other one lies in that folder."""
+    number = len(list(book.parent.glob("by-hand-*")))
+    return Path(shutil.copytree(DATA / "minicpmo" / run, book.parent / f"by-hand-{number}" / run))
+
+
 def taken(book: Path, series: str, **facts: str) -> tuple[Group, list[TakenIn]]:
-    folders = [DATA / "minicpmo" / run for run in ("run1", "run2", "run3")]
+    folders = [measured(book, run) for run in ("run1", "run2", "run3")]
     where, found = take_in(book, folders, Asked(series=series, variables={"SEED": "0"}, facts={**KNOWN, **facts}))
     return groups.group(where.name), found
 
@@ -136,7 +145,8 @@ def test_a_variable_that_nobody_told_is_not_known(book: Path) -> None:
 
 def test_numbers_of_ci_never_stand_beside_scored_ones(book: Path) -> None:
     a, _ = taken(book, "a")
-    where, _ = take_in(book, [DATA / "minicpmo" / "run1"], Asked(variables={"SEED": "0"}, facts=KNOWN, ci=True))
+    asked = Asked(variables={"SEED": "0"}, facts=KNOWN, ci=True)
+    where, _ = take_in(book, [measured(book, "run1")], asked)
     found = compared(a, groups.group(where.name), "unknown")
     assert found.locked == "origin differs"
 
@@ -221,7 +231,11 @@ def test_what_cannot_be_taken_in_is_refused(book: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no folder"):
         take_in(book, [tmp_path / "nowhere"], Asked())
     with pytest.raises(UsageError, match="take them in apart"):
-        take_in(book, [run, run], Asked())
+        take_in(book, [measured(book, "run1"), run], Asked(series="x"))
+    with pytest.raises(UsageError, match="names= says nothing"):
+        take_in(book, [run], Asked(facts={"gpu.names": " "}))
+    with pytest.raises(UsageError, match="the output itself says 070fc3b5"):
+        take_in(book, [run], Asked(facts={"commit": "5ed8a8d"}))
     with pytest.raises(UsageError, match="not one of"):
         take_in(book, [run], Asked(facts={"gpu": "H200"}))
     with pytest.raises(OmniError):
@@ -240,3 +254,96 @@ def test_groups_are_chosen_from_the_catalog(book: Path) -> None:
     for given, missing in (("run1", "series run1"), ("a/9", "pass a/9")):
         with pytest.raises(UsageError, match=f"has no {missing}; its passes: a/1, "):
             groups.group(f"{run}/{given}")
+
+
+# -- a measurement counts once ---------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_named_twice_is_refused_also_through_a_link(book: Path, tmp_path: Path) -> None:
+    run = measured(book, "run1")
+    (tmp_path / "run2").symlink_to(run)
+    for again in (run, tmp_path / "run2"):
+        with pytest.raises(UsageError, match="a measurement counts once"):
+            take_in(book, [run, again], Asked())
+
+
+def test_what_was_taken_in_twice_counts_once_on_a_side(book: Path) -> None:
+    folders = [measured(book, run) for run in ("run1", "run2", "run3")]
+    for _ in range(2):
+        take_in(book, folders, Asked(series="main", variables={"SEED": "0"}, facts=KNOWN))
+    (other, _) = taken(book, "other")
+    found = compared(groups.group("series=main"), other, "unknown")
+    assert (len(found.a.passes), len(found.a.left_out), found.locked) == (3, 3, "")
+    assert {reason for _, reason in found.a.left_out} == {"the same measurement as another one of this side"}
+    assert found.metrics[0].a.values == (79.301, 75.532, 94.349)
+
+
+def test_nothing_is_compared_with_itself(book: Path) -> None:
+    (a, _) = taken(book, "a")
+    rule = book / "rule.toml"
+    rule.write_text('[[accept]]\nmetric = "rate"\nat_least = "1.0x"\n')
+    part = Group("part", a.runbook, a.passes[2:])
+    found = compare(a, part, despite=["unknown"], accept=rule)
+    assert found.locked == "passes on both sides"
+    assert [one.ruling for one in found.rules] == ["cannot be judged"]
+    with pytest.raises(UsageError, match="never"):
+        compare(a, part, despite=["unknown", "passes"])
+
+
+def test_a_selector_means_the_series_of_that_name(book: Path) -> None:
+    taken(book, "a")
+    taken(book, "ab")
+    assert {one.result.series for one in groups.group("series=a").passes} == {"a"}
+    assert {one.result.series for one in groups.group("runbook=spe").passes} == {"a", "ab"}
+
+
+def test_passes_that_were_not_measured_alike_share_no_mean_in_a_comparison(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b", **{"gpu.names": "NVIDIA H100"})
+    mixed = Group("mixed", a.runbook, (*a.passes, *b.passes))
+    (other, _) = taken(book, "other")
+    found = compared(mixed, other, "unknown")
+    assert (found.metrics[0].a.mean, found.metrics[0].a.stdev, len(found.metrics[0].a.values)) == (None, None, 6)
+    assert found.metrics[0].b.mean is not None
+    assert comparison_page(found).count('class="mean"') == 1
+    drawn = ["".join(cell.text for cell in row.left) for row in about_rows(found.metrics[0], found, 60)]
+    assert ["│" in line for line in drawn if "─" in line] == [False, True]
+    waved = compared(mixed, other, "unknown", "gpu.names")
+    assert waved.metrics[0].a.mean is not None
+
+
+# -- hostile folders -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["[" * 3000, '{"metrics": [[1, 2]]}', '{"metrics": null}', "3", "", "{"])
+def test_a_page_of_its_own_that_cannot_be_read_marks_the_pass(book: Path, text: str) -> None:
+    run = measured(book, "run1")
+    (run / "metrics.json").write_text(text)
+    _, (one,) = take_in(book, [run], Asked())
+    assert one.result.marks == ("its own metrics.json cannot be read",)
+
+
+@pytest.mark.parametrize("complete", ["false", "null", '"false"', "0"])
+def test_a_page_of_its_own_that_is_not_complete_marks_the_pass(book: Path, complete: str) -> None:
+    run = measured(book, "run1")
+    (run / "metrics.json").write_text(f'{{"metrics": {{"rate": 79.301}}, "complete": {complete}}}')
+    _, (one,) = take_in(book, [run], Asked())
+    assert one.result.marks == ("its own metrics.json says that it is incomplete",)
+
+
+def test_names_that_are_no_utf8_are_refused_or_told(book: Path) -> None:
+    run = measured(book, "run1")
+    odd = Path(os.fsdecode(os.fsencode(run) + b"\xff"))
+    run.rename(odd)
+    with pytest.raises(UsageError, match="no UTF-8"):
+        take_in(book, [odd], Asked())
+
+
+def test_an_import_is_whole_or_not_there(book: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken(book, "a")
+    (before,) = sorted((home / "imports").iterdir())
+    (book / "more.sh").symlink_to("nowhere")
+    files = [*files_of(book), book / "more.sh"]
+    monkeypatch.setattr("omnitui.results.importing.files_of", lambda folder: files)
+    with pytest.raises(OmniError):
+        taken(book, "b")
+    assert sorted((home / "imports").iterdir()) == [before]

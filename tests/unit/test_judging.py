@@ -18,7 +18,7 @@ from omnitui.results.judging.noise import Floor, floor_of, machine_of
 from omnitui.results.judging.paired import by_sample, pair
 from omnitui.results.judging.permutation import more_passes, rank_p, sign_p, smallest_p
 from omnitui.results.judging.verdicts import Judged, judge_metrics
-from omnitui.results.keys import keys_of
+from omnitui.results.keys import FIXED, keys_of
 from omnitui.results.passes import PassResult
 from omnitui.results.provenance import definition_sha256
 from omnitui.runbook.measured import Metric, Samples
@@ -341,7 +341,7 @@ def test_limits(text: str, base: float, value: float) -> None:
     assert limit(text, base) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.02 y", "base", "base * 2", "nan", "inf"])
+@pytest.mark.parametrize("text", ["", "x", "1.02 y", "base", "base * 2", "nan", "inf", "1e999", "1e999x"])
 def test_other_limits_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         limit(text, 1.0)
@@ -362,6 +362,12 @@ def test_rules_look_at_the_means() -> None:
     worse = Rule(metric="wer", at_most="base + 0.0002")
     assert ruling(worse, one([0.02], [0.0202], WER)) == "accepted"
     assert ruling(worse, one([0.02], [0.0203], WER)) == "refused"
+
+
+def test_a_share_of_nothing_or_less_cannot_be_judged() -> None:
+    assert ruling(FASTER, one([-10, -10], [-10.1, -10.1])) == "cannot be judged"
+    assert ruling(FASTER, one([0, 0], [0, 0])) == "cannot be judged"
+    assert ruling(Rule(metric="rate", at_least="base + 0"), one([-10, -10], [-9, -9])) == "accepted"
 
 
 @given(st.sampled_from((math.nan, None)))
@@ -386,6 +392,7 @@ def test_rules_are_read_and_wrong_ones_told(tmp_path: Path) -> None:
         ('[[accept]]\nmetric = "rate"\nmore = "1x"\n', "unknown field `more`"),
         ('[[accept]]\nmetric = "rate"\nmore = "1x"\n', "a rule has metric, at_least, at_most, why"),
         ("[[accept", "accept.toml"),
+        ("accept = []", "has no rule"),
     ):
         file.write_text(text)
         with pytest.raises(UsageError, match=told):
@@ -406,6 +413,12 @@ def test_keys_bear_whatever_was_stored_and_leave_the_monitor_out() -> None:
     }
     found = keys_of({**known, "monitor": {"samples": 5}})
     assert found == keys_of({**known, "monitor": {"samples": 6, "throttle_reasons": ["heat"]}})
+    kept = [f"serve: 4 threads of 2 processes keep to CPUs {cpus}" for cpus in ("2-9 of 2-15", "2-15")]
+    fewer, whole = (keys_of({**known, "monitor": {"pinned": [one]}}) for one in kept)
+    assert (fewer["cpus.kept"], whole["cpus.kept"]) == ("serve = 2-9", "serve = 2-15")
+    assert [(one.key, one.kind) for one in differences([fewer], [whole], FIXED) if one.why == "differs"] == [
+        ("cpus.kept", "told")
+    ]
     assert found["variable.SAMPLES"] == "40"
     assert found["edited"] == "client = echo"
     assert (found["gpu.names"], found["gpu.driver"]) == ("H200", "that of boot b")

@@ -246,4 +246,6 @@ def test_a_step_that_began_before_the_window_begins_at_its_edge() -> None:
 
 def test_a_run_without_telemetry_says_so() -> None:
     assert "No telemetry: " in text(timeline_rows([], Window(), 80, {}))
+    short = [Boundary(NOW, "began", "a/b/c"), Boundary(NOW + 2, "ended", "a/b/c")]
+    assert "a column is 0.0 s" not in text(timeline_rows(short, Window(), 120, {}))
     assert "steps" in text(timeline_rows([Boundary(NOW, "began", "a/b/c")], Window(), 20, {}))

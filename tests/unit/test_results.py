@@ -16,6 +16,7 @@ from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
 from omnitui.results.provenance import gpus, pinned, provenance, remedies
 from omnitui.results.statistics import Row, Summary, summarize
+from omnitui.results.statistics import row as row_of
 from omnitui.results.table import Format, number, render
 from omnitui.runbook.measured import Metric
 from omnitui.runbook.schema import Runbook
@@ -49,7 +50,7 @@ def test_a_finite_number_is_a_metric(tmp_path: Path, value: float) -> None:
         (math.nan, "m: x.m is nan"),
         (math.inf, "m: x.m is inf"),
         (-math.inf, "m: x.m is -inf"),
-        (10**400, "m: x.m is too large"),
+        (10**400, "m: x.m is inf"),
         (None, "m: x.m is missing in r.json"),
         (True, "m: x.m is True, no number"),
         (False, "m: x.m is False, no number"),
@@ -149,7 +150,7 @@ def test_a_number_with_more_digits_than_python_reads_is_told(tmp_path: Path) -> 
     (tmp_path / "r.json").write_text('{"x": {"m": 1%s}}' % ("0" * 5000))
     metrics, (told,) = read_metrics(book("x.m"), tmp_path, {"NAME": "r"})
     assert metrics == {}
-    assert told.startswith("m: r.json is not whole JSON")
+    assert told == "m: x.m is inf"
 
 
 @pytest.mark.parametrize("status", [Waiting(), running(), red()])
@@ -411,3 +412,8 @@ def test_a_card_that_is_named_twice_is_one_card() -> None:
     assert gpus(lines, "0,0")["count"] == 1
     assert gpus(lines, "0,2") == {}
     assert gpus(lines, "") == {"count": 0}
+
+
+def test_values_too_far_apart_for_a_deviation_have_none() -> None:
+    found = row_of(("m", "", "higher"), [result("1", {"m": 1.7e308}), result("2", {"m": -1.7e308})])
+    assert (found.mean, found.stdev) == (0.0, None)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import stat
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from omnitui import comparing
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import Source, find
 from omnitui.results.telling import report
+from omnitui.results.telling.writing import AlreadyThere, write
 from tests.result_stores import known, result, take_in
 
 OTHER = [{"image": "sha256:2", "gpus": ["GPU-a"], "cpuset": "2-15"}]
@@ -195,3 +197,20 @@ def test_a_comparison_page_has_both_sides_verdicts_and_plots() -> None:
     assert [text for text in page.text("figcaption") if text.startswith("wer: no difference shown")]
     assert any("primary: only these have a verdict" in text for text in page.text("li"))
     assert any("unknown" not in text and "Compared despite:" in text for text in page.text("p"))
+
+
+# -- into files of the operator's ------------------------------------------------------------------------------
+
+
+def test_what_replaces_a_file_has_its_mode_and_stands_where_a_link_leads(tmp_path: Path) -> None:
+    there = tmp_path / ("n" * 250 + ".md")
+    there.write_text("before")
+    there.chmod(0o640)
+    link = tmp_path / "link.md"
+    link.symlink_to(there)
+    with pytest.raises(AlreadyThere):
+        write(link, "after")
+    write(link, "after", over=True)
+    assert (there.read_text(), stat.S_IMODE(there.stat().st_mode)) == ("after\n", 0o640)
+    assert link.is_symlink()
+    assert len(list(tmp_path.iterdir())) == 2

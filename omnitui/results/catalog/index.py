@@ -192,9 +192,10 @@ class Catalog:
 def _read(folder: Path) -> PassResult | None:
     """The pass in a folder; None when it has not begun."""
     try:
-        return standing(folder, read_pass(folder))
-    except FileNotFoundError:
-        return uncollected(folder)
+        try:
+            return standing(folder, read_pass(folder))
+        except FileNotFoundError:
+            return uncollected(folder)
     except (OSError, msgspec.MsgspecError, StoreError) as error:
         return unreadable(folder, error)
 

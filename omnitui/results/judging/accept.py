@@ -11,6 +11,7 @@
 What cannot be compared, or has no number, meets no rule: that is told apart from a rule that is broken.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -90,6 +91,8 @@ def read_rules(file: Path, metrics: Iterable[str] | None) -> tuple[Rule, ...]:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: {error}; a rule has {', '.join(Rule.__struct_fields__)}") from error
+    if not rules:
+        raise UsageError(f"{file} has no rule: what nothing asks of, nothing accepts")
     known = None if metrics is None else list(metrics)
     for rule in rules:
         if known is not None and rule.metric not in known:
@@ -105,12 +108,14 @@ def limit(text: str, base: float) -> float:
     """The limit that `1.02x`, `base + 0.0002` or a number means for this base. Raises `UsageError`."""
     words = text.strip()
     if match := _FACTOR.fullmatch(words):
-        return float(match[1]) * base
-    if match := _OFFSET.fullmatch(words):
-        return base + float(match[2]) * (1 if match[1] == "+" else -1)
-    if _PLAIN.fullmatch(words):
-        return float(words)
-    raise UsageError(f"the limit {text!r} is not one of: 1.02x, base + 0.0002, a number")
+        found = float(match[1]) * base
+    elif match := _OFFSET.fullmatch(words):
+        found = base + float(match[2]) * (1 if match[1] == "+" else -1)
+    else:
+        found = float(words) if _PLAIN.fullmatch(words) else math.nan
+    if not math.isfinite(found):
+        raise UsageError(f"the limit {text!r} is not one of: 1.02x, base + 0.0002, a number")
+    return found
 
 
 def evaluate(rules: Sequence[Rule], judged: Sequence[Judged]) -> tuple[Outcome, ...]:
@@ -134,6 +139,8 @@ def _ruled(rule: Rule, judged: Judged | None) -> tuple[Ruling, str]:
     if base is None or mean is None or not is_number(base) or not is_number(mean):
         return "cannot be judged", "there is no number"
     bound = limit(rule.at_least or rule.at_most, base)
+    if base <= 0 and _FACTOR.fullmatch((rule.at_least or rule.at_most).strip()):
+        return "cannot be judged", f"a share of {base:.6g} says nothing; write base + a number"
     # Written so that a NaN meets nothing.
     met = mean >= bound if rule.at_least else mean <= bound
     sign = ("≥" if met else "<") if rule.at_least else ("≤" if met else ">")

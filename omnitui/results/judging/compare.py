@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from omnitui.results.files import ResultError
 from omnitui.results.judging.accept import Outcome, evaluate, rules_for
-from omnitui.results.judging.lock import Difference, differences
+from omnitui.results.judging.lock import ON_BOTH, Difference, differences, unlike
 from omnitui.results.judging.noise import Floor, NoFloor, NoiseFloor, floor_of, kept, machine_of
 from omnitui.results.judging.paired import Paired, by_sample, pair
 from omnitui.results.judging.verdicts import Judged, judge_metrics
@@ -60,9 +61,13 @@ class Group(Struct, frozen=True):
 
     @property
     def good(self) -> tuple[Measured, ...]:
-        """Those that may be averaged."""
+        """Those that may be averaged, each measurement once."""
         fit = averaged(one.result for one in self.passes)
-        return tuple(one for one in self.passes if one.result in fit)
+        good: list[Measured] = []
+        for one in self.passes:
+            if one.result in fit and not any(one.same_as(other) for other in good):
+                good.append(one)
+        return tuple(good)
 
 
 def compare(
@@ -78,16 +83,22 @@ def compare(
     Raises `OmniError`.
     """
     book = rules_for(a.passes, accept)
-    keys_a, keys_b = [one.keys for one in a.good], [one.keys for one in b.good]
+    good_a, good_b = a.good, b.good
+    keys_a, keys_b = [one.keys for one in good_a], [one.keys for one in good_b]
     found = differences(keys_a, keys_b, roles_of(a.runbook), despite) if keys_a and keys_b else ()
+    found = (*_on_both(good_a, good_b), *found)
     locked = _locked(found)
     machine = machine_of(keys_a[0]) if keys_a else None
     floor = floor or (kept(machine) if machine else None)
     of_this = floor is not None and machine is not None and dict(floor.machine) == machine
     floors = floor.floors if floor and of_this else None
-    results_a, results_b = [one.result for one in a.passes], [one.result for one in b.passes]
+    results_a, results_b = [one.result for one in good_a], [one.result for one in good_b]
     judged = judge_metrics(results_a, results_b, a.runbook.metrics, floors, locked)
-    samples = () if locked else tuple(_paired(spec, a.good, b.good) for spec in a.runbook.samples)
+    waved = {one.key for one in found if one.kind == "despite"}
+    for side, keys in (("a", keys_a), ("b", keys_b)):
+        if any(one.key not in waved for one in unlike(keys, roles_of(a.runbook))):
+            judged = tuple(replace(one, **{side: getattr(one, side).without_mean()}) for one in judged)
+    samples = () if locked else tuple(_paired(spec, good_a, good_b) for spec in a.runbook.samples)
     return Comparison(
         title=a.runbook.title,
         a=_side(a),
@@ -102,6 +113,17 @@ def compare(
     )
 
 
+def _on_both(a: Sequence[Measured], b: Sequence[Measured]) -> tuple[Difference, ...]:
+    """What is wrong when a measurement stands on both sides: what it shows of one it shows of the other."""
+    both = tuple((one, other) for one in a for other in b if one.same_as(other))
+    if not both:
+        return ()
+    of_a, of_b = (
+        tuple(dict.fromkeys(f"{one.run} {one.scope}" for one in side)) for side in zip(*both, strict=True)
+    )
+    return (Difference(ON_BOTH, "blocks", of_a, of_b, "on both sides"),)
+
+
 def _locked(found: Sequence[Difference]) -> str:
     blocking = [f"{one.key} {'is' if one.why == 'not known' else ''} {one.why}" for one in found if one.blocks]
     words = [" ".join(one.split()) for one in blocking]
@@ -111,13 +133,17 @@ def _locked(found: Sequence[Difference]) -> str:
 def _side(group: Group) -> Side:
     good = group.good
     results = [one.result for one in good]
+    twice = "the same measurement as another one of this side"
     return Side(
         name=group.name,
         passes=tuple(f"{one.run} {one.scope}" for one in good),
         left_out=tuple(
-            (f"{one.run} {one.scope}", one.result.left_out or "incomplete")
+            (
+                f"{one.run} {one.scope}",
+                one.result.left_out or (twice if one.result.complete else "incomplete"),
+            )
             for one in group.passes
-            if one not in good
+            if not any(one is other for other in good)
         ),
         commit=", ".join(dict.fromkeys(one.commit for one in results if one.commit)),
         gpu=", ".join(dict.fromkeys(one.gpu for one in results if one.gpu)),

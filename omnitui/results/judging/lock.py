@@ -11,8 +11,11 @@ from omnitui.runbook.part import Role
 
 Keys = Mapping[str, str | None]
 Kind = Literal["blocks", "despite", "subject", "told"]
-NEVER = frozenset({"runbook", "rehearsal"})
-"""What no operator can wave through: stand-ins measure nothing, and other runbooks measure something else."""
+ON_BOTH = "passes"
+"""The key under which measurements that stand on both sides are told."""
+NEVER = frozenset({"runbook", "rehearsal", ON_BOTH})
+"""What no operator can wave through: stand-ins measure nothing, other runbooks measure something else, and what is
+compared with itself shows nothing."""
 ANY_UNKNOWN = "unknown"
 """Given to `--despite`: all keys that are not known on a side."""
 
@@ -40,7 +43,7 @@ def differences(
     # What no side tells is not known either: it is there by its role.
     names = sorted({key for one in (*a, *b) for key in one} | roles.keys())
     for key in sorted(waved & NEVER):
-        raise UsageError(f"--despite {key}: never; these numbers have nothing in common")
+        raise UsageError(f"--despite {key}: never; such a comparison says nothing")
     if unknown := sorted(waved - {ANY_UNKNOWN} - set(names)):
         raise UsageError(f"--despite {unknown[0]}: no such key; those that differ are listed by the comparison")
     found = []

@@ -45,7 +45,7 @@ def comparison_page(found: Comparison) -> str:
         body += [markup.heading("Rules"), markup.line(ruling(found)), rules]
     body.append(markup.heading("Values"))
     for one in found.metrics:
-        plot = strip([("A", one.a.values), ("B", one.b.values)], one.unit, one.floor)
+        plot = strip([("A", one.a), ("B", one.b)], one.unit, one.floor)
         body.append(markup.figure(f"{one.metric}: {one.verdict}", plot))
     if found.samples:
         samples = markup.table(SAMPLES_HEAD, sample_rows(found.samples), numbers=range(2, 8))
@@ -76,7 +76,7 @@ def results_page(source: Source, summaries: Sequence[Summary], notes: Sequence[s
         body += [markup.heading(heading(one)), *map(markup.warning, unlikes(one)), _series(one)]
     body.append(markup.heading("Values"))
     for index, row in enumerate(summaries[0].rows if summaries else ()):
-        groups = [(one.series, one.rows[index].values) for one in summaries]
+        groups = [(one.series, one.rows[index]) for one in summaries]
         body.append(markup.figure(row.metric, strip(groups, row.unit)))
     body += [markup.heading("What is the same for all of them"), markup.table(["", "key", "value"], alike)]
     if references := source.runbook.references:

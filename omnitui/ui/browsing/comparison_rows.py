@@ -122,7 +122,7 @@ def about_rows(one: Judged, found: Comparison, width: int) -> Iterator[Row]:
         on = scale((*values, *(band or ())), width - 6)
         for name, side_, tone in (("A", one.a, "blue"), ("B", one.b, "warn")):
             shown: Tone = "blue" if tone == "blue" else "warn"
-            yield Row("", (Cell(f"{name} ", shown), *dots(side_.values, on, shown, band)))
+            yield Row("", (Cell(f"{name} ", shown), *dots(side_.values, on, shown, band, side_.mean)))
         yield Row("", (Cell(f"  {number(on.low)}", "muted"),), (Cell(f"{number(on.high)} {one.unit}", "muted"),))
     for name, side_ in (("A", one.a), ("B", one.b)):
         each = "  ".join(

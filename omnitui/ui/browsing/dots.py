@@ -21,8 +21,9 @@ class Scale(Struct, frozen=True):
 
     def at(self, value: float) -> int:
         """The cell of a value."""
-        span = self.high - self.low
-        share = (value - self.low) / span if span else 0.5
+        # By halves: the whole difference may be no float.
+        span = self.high / 2 - self.low / 2
+        share = (value / 2 - self.low / 2) / span if span else 0.5
         return max(0, min(self.cells - 1, round(share * (self.cells - 1))))
 
 
@@ -32,15 +33,19 @@ def scale(values: Sequence[float], cells: int) -> Scale:
 
 
 def dots(
-    values: Sequence[float], on: Scale, tone: Tone = "", band: tuple[float, float] | None = None
+    values: Sequence[float],
+    on: Scale,
+    tone: Tone = "",
+    band: tuple[float, float] | None = None,
+    mean: float | None = None,
 ) -> tuple[Cell, ...]:
     """One line: `●` a value, a number where several fall together, `│` the mean, `░` the band."""
     marks: list[tuple[str, Tone]] = [("─", "muted")] * on.cells
     if band is not None:
         for cell in range(on.at(band[0]), on.at(band[1]) + 1):
             marks[cell] = ("░", "muted")
-    if values:
-        marks[on.at(sum(values) / len(values))] = ("│", "strong")
+    if mean is not None:
+        marks[on.at(mean)] = ("│", "strong")
     places = [on.at(value) for value in values]
     for place in set(places):
         count = places.count(place)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from omnitui.errors import OmniError
 from omnitui.results import catalog
 from omnitui.results.catalog import Query
 from omnitui.results.catalog import Row as Known
+from omnitui.results.statistics import stdev
 from omnitui.results.table import number
 from omnitui.runbook.load import load
 from omnitui.runbook.measured import Metric
@@ -91,14 +92,14 @@ def read(runbook: str, gpu: str) -> Trend:
 
 def point_row(one: Point, on: Scale) -> Row:
     """One commit: when, how many passes, mean and deviation, and the values on the scale of all."""
-    spread = f" ± {stdev(one.values):.2g}" if len(one.values) > 1 else ""
+    spread = stdev(one.values)
     left = (
         Cell(when(one.began), "muted", 13),
         Cell(fit(one.commit or UNKNOWN, _COMMIT), "strong" if one.commit else "warn"),
         Cell(f"n {len(one.values)}", "muted", 5),
-        Cell(f"{number(mean(one.values))}{spread}", "", 18),
+        Cell(number(mean(one.values)) + ("" if spread is None else f" ± {spread:.2g}"), "", 18),
     )
-    return Row(one.folder, (*left, *dots(one.values, on, "blue")))
+    return Row(one.folder, (*left, *dots(one.values, on, "blue", mean=mean(one.values))))
 
 
 def on_scale(points: Sequence[Point], width: int) -> Scale:
