@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +236,29 @@ def test_a_home_that_cannot_be_written_is_read_all_the_same(home: Path, monkeypa
     with Catalog() as index:
         assert [row.run for row in index.page(Query())] == ["r"]
     assert not file().exists()
+
+
+def _without_space(home: str, said: Any) -> None:
+    """Another process, because the limit on the size of a file is one of the whole process."""
+    os.environ["OMNITUI_HOME"] = home
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    catalog.refresh()
+    said.put([row.run for row in catalog.page(Query())[0]])
+    said.put([row.run for row in catalog.select([("run", "r")])])
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_no_disk_has_room_for_is_read_all_the_same(home: Path, there: bool) -> None:
+    store_pass(home, "r1", "a/1")
+    if there:
+        catalog.refresh()
+    store_pass(home, "r2", "a/1")
+    context = multiprocessing.get_context("spawn")
+    said = context.SimpleQueue()
+    reader = context.Process(target=_without_space, args=(str(home), said))
+    reader.start()
+    reader.join(60)
+    assert reader.exitcode == 0
+    assert sorted(said.get()) in (["r1"], ["r1", "r2"])
+    assert said.get() == ["r1", "r2"]

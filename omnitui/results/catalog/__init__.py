@@ -4,66 +4,66 @@ It can be deleted at any time. A run neither needs nor waits for it; whoever rea
 """
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from omnitui.results.catalog.index import Catalog, CatalogError
 from omnitui.results.catalog.rows import Query, Row
 
 __all__ = ["Catalog", "CatalogError", "Query", "Row", "add", "groups", "page", "refresh", "select"]
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _whole(act: Callable[P, T]) -> Callable[P, T]:
-    """Once more with a new index when the one that is there cannot be trusted."""
-
-    @wraps(act)
-    def again(*args: P.args, **kwargs: P.kwargs) -> T:
+def _asked(act: Callable[[Catalog], T]) -> T:
+    """Ask the index; a new one when it cannot be trusted, one in memory where none can be written."""
+    for _ in range(2):
         try:
-            return act(*args, **kwargs)
+            with Catalog() as catalog:
+                return act(catalog)
         except CatalogError as error:
-            if not error.damaged:
+            if error.busy:
                 raise
-            Catalog.discard()
-            return act(*args, **kwargs)
+            if error.damaged:
+                Catalog.discard()
+    with Catalog(in_memory=True) as catalog:
+        return act(catalog)
 
-    return again
 
-
-@_whole
 def add(folder: Path) -> None:
-    """Index one pass. Raises `CatalogError` when the index is busy for a moment; then a later refresh finds it."""
-    with Catalog(patience_s=0.2) as catalog:
-        catalog.put([folder])
+    """Index one pass; a damaged index is removed. Raises `CatalogError` when it cannot be written now.
+
+    Whatever comes of it, a later refresh finds the pass.
+    """
+    try:
+        with Catalog(patience_s=0.2) as catalog:
+            catalog.put([folder])
+    except CatalogError as error:
+        if not error.damaged:
+            raise
+        Catalog.discard()
 
 
-@_whole
 def refresh() -> int:
     """Bring the index up to date with the folders; how many passes were read."""
-    with Catalog() as catalog:
-        return catalog.refresh()
+    return _asked(Catalog.refresh)
 
 
-@_whole
 def page(query: Query) -> tuple[list[Row], int]:
     """The rows that a query asks for, and how many there are in all, as far as the index knows."""
-    with Catalog() as catalog:
-        return catalog.page(query), catalog.count(query)
+    return _asked(lambda catalog: (catalog.page(query), catalog.count(query)))
 
 
-@_whole
 def groups(name: str, query: Query) -> list[tuple[str, int, int]]:
     """The values of a column, each with how many passes it has and how many are averaged, as far as is known."""
-    with Catalog() as catalog:
-        return catalog.groups(name, query)
+    return _asked(lambda catalog: catalog.groups(name, query))
 
 
-@_whole
 def select(wanted: Iterable[tuple[str, str]]) -> list[Row]:
     """All passes with these values, oldest first; the index is brought up to date before."""
-    with Catalog() as catalog:
+    query = Query(where=tuple(wanted), sort="collected", descending=False, limit=-1)
+
+    def act(catalog: Catalog) -> list[Row]:
         catalog.refresh()
-        query = Query(where=tuple(wanted), sort="collected", descending=False, limit=-1)
         return catalog.page(query)
+
+    return _asked(act)

@@ -18,6 +18,9 @@ from omnitui.results.sources import IMPORTS, standing, uncollected, unreadable
 
 VERSION = 2
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
+_BUSY = ("locked", "busy")
+_UNWRITABLE = ("readonly", "unable to open", "full", "disk I/O")
+"""What SQLite says where another index would fare no better."""
 _RACY_NS = 50_000_000
 """A folder that changed so shortly ago may change again within one tick of the file system's clock."""
 _SCHEMA = f"""
@@ -32,11 +35,12 @@ PRAGMA user_version = {VERSION};
 
 
 class CatalogError(StoreError):
-    """The index cannot be used. `damaged`: a new one helps; it is only a cache."""
+    """The index cannot be used. `damaged`: a new one helps; it is only a cache. `busy`: somebody else has it."""
 
-    def __init__(self, message: str, *, damaged: bool) -> None:
+    def __init__(self, message: str, *, damaged: bool, busy: bool = False) -> None:
         super().__init__(message)
         self.damaged = damaged
+        self.busy = busy
 
 
 def file() -> Path:
@@ -50,8 +54,9 @@ def _told() -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         # A missing table or column is damage too: somebody else's schema.
-        damaged = not any(word in str(error) for word in ("locked", "busy", "readonly", "unable to open"))
-        raise CatalogError(f"the catalog {file()}: {error}", damaged=damaged) from error
+        busy, unwritable = (any(word in str(error) for word in words) for words in (_BUSY, _UNWRITABLE))
+        damaged = not (busy or unwritable)
+        raise CatalogError(f"the catalog {file()}: {error}", damaged=damaged, busy=busy) from error
     except (sqlite3.DatabaseError, msgspec.MsgspecError, TypeError) as error:
         raise CatalogError(f"the catalog {file()}: {error}", damaged=True) from error
 
@@ -59,13 +64,14 @@ def _told() -> Iterator[None]:
 class Catalog:
     """An open index. Where its file cannot be written, it is made in memory from the folders."""
 
-    def __init__(self, patience_s: float = 5.0) -> None:
-        store.make_folder(file().parent)
+    def __init__(self, patience_s: float = 5.0, *, in_memory: bool = False) -> None:
+        if not in_memory:
+            store.make_folder(file().parent)
         with _told():
-            self._db = self._opened(patience_s)
+            self._db = self._opened(patience_s, in_memory)
 
-    def _opened(self, patience_s: float) -> sqlite3.Connection:
-        writable = os.access(file() if file().exists() else file().parent, os.W_OK)
+    def _opened(self, patience_s: float, in_memory: bool) -> sqlite3.Connection:
+        writable = not in_memory and os.access(file() if file().exists() else file().parent, os.W_OK)
         db = sqlite3.connect(file() if writable else ":memory:", timeout=patience_s, isolation_level=None)
         # It is a cache: after a power cut it is read anew, and nobody waits for its disk.
         db.execute("PRAGMA synchronous = OFF")
@@ -151,7 +157,9 @@ class Catalog:
                 # In the order of the key: twice as fast.
                 self._db.executemany("INSERT INTO metrics VALUES (?, ?, ?)", sorted(values))
             except BaseException:
-                self._db.execute("ROLLBACK")
+                # A full disk has ended it already, and is the error to tell.
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
 
