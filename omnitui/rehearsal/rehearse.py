@@ -61,7 +61,7 @@ def set_fault(run: RunFolder, fault: str) -> None:
 
 def _known(fault: str) -> None:
     if fault != NONE and fault not in FAULTS:
-        near = get_close_matches(fault, FAULTS, n=1)
+        near = get_close_matches(fault, [*FAULTS, NONE], n=1)
         raise UsageError(f"no fault {fault!r}; {f'did you mean {near[0]}?' if near else ', '.join(FAULTS)}")
 
 
@@ -126,6 +126,9 @@ def enter(run: RunFolder, arguments: Sequence[str]) -> int:
         signal.signal(signal.SIGINT, before)
         if store.holder(run) is None:
             clear(place)
+        if arguments[0] == "rehearse" and (fault := (place.state / "fault").read_text()):
+            lifted = f"omnitui rehearse --resume {run.name} --fault none"
+            sys.stderr.write(f"The fault {fault} stays until it is lifted: {lifted}\n")
 
 
 def _of_container(run: RunFolder) -> dict[str, str]:

@@ -85,9 +85,11 @@ def test_a_fault_ends_red_where_it_must_and_is_green_once_lifted(rehearse: Rehea
     status = state.step(step).status
     assert isinstance(status, Failed), told.out
     assert reason in told.out
+    assert f"--resume {told.run.name} --fault none" in told.out
     red = [name for name, record in state.steps.items() if not isinstance(record.status, Passed)]
     assert red == [step], told.out
 
     at = ("--at", "start") if fault in BEGIN_AGAIN else ()
     again = rehearse("--resume", told.run.name, "--fault", "none", *at)
     assert again.code == 0, again.out
+    assert "--fault none" not in again.out

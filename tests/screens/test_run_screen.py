@@ -442,6 +442,12 @@ async def test_a_red_steps_remedies_are_offered_and_one_is_taken(
         shown = " ".join(str(static.content) for static in on.app.screen.query(Static))
         assert "Mend it." in shown and 'touch "$RUN_DIR/mended"' in shown
         await on.pilot.press("escape")
+        for keys in (("9", "2"), ("down", "tab", "enter")):
+            await on.pilot.press("m")
+            await until(lambda: isinstance(on.app.screen, RemedyScreen))
+            await on.pilot.press(*keys)
+            await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+            await on.pilot.press("escape")
         assert not taken
         await on.pilot.press("m")
         await until(lambda: isinstance(on.app.screen, RemedyScreen))

@@ -26,7 +26,10 @@ class RemedyScreen(Question[int]):
     """Lists remedies; gives the number of the one that is chosen (from 1), or 0."""
 
     AUTO_FOCUS = "OptionList"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Change nothing")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "back", tooltip="Change nothing"),
+        *(Binding(str(number), f"take({number})", show=False) for number in range(1, 10)),
+    ]
 
     def __init__(self, title: str, remedies: tuple[Remedy, ...]) -> None:
         super().__init__()
@@ -39,6 +42,7 @@ class RemedyScreen(Question[int]):
             yield Static(Content(plain(self._title_text)), classes="dialog-title", markup=False)
             yield OptionList(*self._options(), compact=True, markup=False)
             with Horizontal(classes="dialog-buttons"):
+                yield Button("Take it (enter)", variant="primary", id="take")
                 yield Button("Back (esc)", id="back")
 
     def _options(self) -> Iterator[Content]:
@@ -53,9 +57,14 @@ class RemedyScreen(Question[int]):
         """Give its number."""
         self.dismiss(event.option_index + 1)
 
-    def on_button_pressed(self) -> None:
-        """Give none."""
-        self.action_leave()
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Give the one under the cursor, or none."""
+        self.dismiss((self.query_one(OptionList).highlighted or 0) + 1 if event.button.id == "take" else 0)
+
+    def action_take(self, number: int) -> None:
+        """Give the one with this number."""
+        if number <= len(self._remedies):
+            self.dismiss(number)
 
     def action_leave(self) -> None:
         """Give none."""
