@@ -68,9 +68,10 @@ class RunList:
             return RunRow(run.path, run.name, "unreadable", str(error), 0, 0, at)
         step = next_step(plan, state)
         where = "" if step is None else f"{'' if step.label == '_' else step.scope + ' · '}{step.step.title}"
-        where = f"{'REHEARSAL ' * state.rehearsal}{where}"
+        runbook = state.source if (Path(state.source) / load.FILE).is_file() else state.runbook
         done = sum(is_done(state.step(planned.id).status) for planned in plan)
-        return RunRow(run.path, state.title, outcome(plan, state, alive), where, done, len(plan), at)
+        stands = outcome(plan, state, alive)
+        return RunRow(run.path, state.title, stands, where, done, len(plan), at, runbook, state.rehearsal)
 
 
 def _changed_at(path: Path) -> float:

@@ -23,7 +23,10 @@ class RunbookRow(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """A run as the list of runs shows it. `at` is when it last changed, in seconds since the epoch."""
+    """A run as the list of runs shows it. `at` is when it last changed, in seconds since the epoch.
+
+    `runbook` is the folder that it was begun from, or the runbook's id where that is gone.
+    """
 
     run: Path
     title: str
@@ -32,6 +35,8 @@ class RunRow(NamedTuple):
     done: int
     steps: int
     at: float
+    runbook: str = ""
+    rehearsal: bool = False
 
 
 @dataclass

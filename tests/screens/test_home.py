@@ -1,6 +1,8 @@
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+from omnitui import supervise
 from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.new_run import NewRunScreen
@@ -11,6 +13,28 @@ from omnitui.ui.widgets.rows import RowLine
 from textual.widgets import Input
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
+
+
+OWN = """
+schema = 1
+title = "Of my own"
+summary = "S"
+[[phases]]
+id = "p"
+title = "P"
+[[phases.steps]]
+id = "s"
+title = "S"
+run = "true"
+"""
+
+
+def own_runbook(folder: Path) -> Path:
+    """A runbook that did not come with OmniTUI."""
+    own = folder / "own"
+    own.mkdir()
+    (own / "runbook.toml").write_text(OWN)
+    return own
 
 
 def listed(app: OmniApp, which: str) -> list[str]:
@@ -77,3 +101,26 @@ async def test_the_theme_changes_by_a_key_and_every_key_is_in_the_palette(fake_r
         assert app.is_running and app._notifications
         await pilot.press("q")
         await until(lambda: not app.is_running)
+
+
+async def test_n_on_a_run_opens_a_new_run_of_its_runbook(fake_runs: Any, until: Until, tmp_path: Path) -> None:
+    supervise.make_run(str(own_runbook(tmp_path)), {}, None)
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        await until(lambda: isinstance(app.focused, RowList) and app.focused.id == "runs")
+        await pilot.press("n")
+        await until(lambda: isinstance(app.screen, NewRunScreen))
+        await until(lambda: any("Of my own" in c.text for r in app.screen.query(RowLine) for c in r.row.left))
+
+
+async def test_a_rehearsal_is_marked_where_there_is_little_room(
+    fake_runs: Any, until: Until, tmp_path: Path
+) -> None:
+    rehearsal = supervise.make_run(str(own_runbook(tmp_path)), {}, None, rehearsal=True)
+    fake_runs.make("complete")
+    app = OmniApp()
+    async with app.run_test(size=(80, 24)):
+        await until(lambda: len(listed(app, "#runs")) == 2)
+        rows = app.screen.query_one("#runs", RowList).rows
+        marked = [row.key for row in rows if any("REHEARSAL" in cell.text for cell in row.right)]
+        assert marked == [rehearsal.name]

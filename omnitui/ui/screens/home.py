@@ -39,8 +39,8 @@ class HomeScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", tooltip="Open the run, or a new run of the runbook, under the cursor"),
-        Binding("n", "new", "new run", tooltip="Set the variables of a new run of the runbook under the cursor"),
-        Binding("a", "assets", "assets", tooltip="Show and download the models and data sets of the runbook"),
+        Binding("n", "new", "new run", tooltip="Set up a new run of the runbook, or as the run, under the cursor"),
+        Binding("a", "assets", "assets", tooltip="Show and download the models and data sets of that runbook"),
         Binding("r", "results", "results", tooltip="All passes of all runs: find, sort, compare, export"),
         Binding("tab", "app.focus_next", "other list", tooltip="Go to the other list"),
     ]
@@ -155,13 +155,19 @@ class HomeScreen(Screen[None]):
 
     def action_new(self) -> None:
         """A new run of the runbook under the cursor."""
-        if key := self.query_one("#runbooks", RowList).key:
-            self.post_message(RunbookChosen(key))
+        if runbook := self._runbook():
+            self.post_message(RunbookChosen(runbook))
 
     def action_assets(self) -> None:
         """The models and data sets of the runbook under the cursor."""
-        if key := self.query_one("#runbooks", RowList).key:
-            self.post_message(AssetsChosen(key))
+        if runbook := self._runbook():
+            self.post_message(AssetsChosen(runbook))
+
+    def _runbook(self) -> str:
+        runs = self.query_one("#runs", RowList)
+        if self.focused is runs and runs.key:
+            return self._runs[runs.key].runbook
+        return self.query_one("#runbooks", RowList).key or ""
 
     def action_results(self) -> None:
         """All passes."""
@@ -182,4 +188,5 @@ def _run_row(row: RunRow, width: int, now: float) -> Row:
         Cell(row.where, "muted"),
     )
     done = Cell(f"{row.done}/{row.steps}" if row.steps else "", "muted", 7)
-    return Row(row.run.name, left, (done, Cell(ago(now - row.at), "muted", 12)))
+    mark = (Cell(" REHEARSAL", "warn"),) if row.rehearsal else ()
+    return Row(row.run.name, left, (*mark, done, Cell(ago(now - row.at), "muted", 12)))
