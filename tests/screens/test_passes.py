@@ -9,6 +9,7 @@ from omnitui import store
 from omnitui.results import catalog
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import ResultsChosen
+from omnitui.ui.screens.help import HelpScreen
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.passes import PassesScreen
 from omnitui.ui.widgets.rows import RowLine
@@ -17,6 +18,7 @@ from tests.result_stores import fill, known, put, result, take_in
 from tests.screens.test_pictures import LOOKS, named
 from textual.events import Key
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 Compare = Callable[..., bool]
@@ -175,3 +177,15 @@ async def test_blocks_are_read_as_they_come_on_the_screen(fake_runs: Any, until:
         await until(lambda: screen.selected is not None)
         assert screen.selected is not None and screen.selected.label == "run0"
         assert set(screen.found.blocks) == {0, 2}
+
+
+async def test_two_keys_that_sort_are_one_line_of_the_help(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        await opened(app, until, 19)
+        await pilot.press("question_mark")
+        await until(lambda: isinstance(app.screen, HelpScreen))
+        lines = "\n".join(str(one.content) for one in app.screen.query(Static)).split("\n")
+        assert [line.split() for line in lines if "Sort by" in line] == [
+            ["<", ">", "Sort", "by", "another", "column"]
+        ]

@@ -24,8 +24,8 @@ class TrendsScreen(Browsing):
     CSS_PATH = ["trends.tcss", "../widgets/table.tcss"]  # noqa: RUF012
     AUTO_FOCUS = "Table"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("less_than_sign", "metric(-1)", "metric before", show=False, tooltip="The metric before"),
-        Binding("greater_than_sign", "metric(1)", "metric", key_display="< >", tooltip="The next metric"),
+        Binding("less_than_sign", "metric(-1)", "metric before", show=False),
+        Binding("greater_than_sign", "metric(1)", "metric", key_display="< >", tooltip="Another metric"),
         Binding("o", "each", "each pass", tooltip="A line for each pass in the order of time, or for each commit"),
         Binding("Y", "copy", "copy", tooltip="Copy what is on the screen to the terminal's clipboard"),
         Binding("escape", "app.pop_screen", "back", tooltip="Go back"),

@@ -17,8 +17,8 @@ class ViewKeys(Browsing):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         filter_key("Show the passes that have a text anywhere"),
-        Binding("less_than_sign", "sort_by(-1)", "sort back", show=False, tooltip="Sort by the column before"),
-        Binding("greater_than_sign", "sort_by(1)", "sort", key_display="< >", tooltip="Sort by the next column"),
+        Binding("less_than_sign", "sort_by(-1)", "sort back", show=False),
+        Binding("greater_than_sign", "sort_by(1)", "sort", key_display="< >", tooltip="Sort by another column"),
         Binding("o", "order", "order", tooltip="The other way round"),
         Binding("u", "group", "group", tooltip="Group by commit, runbook, GPU, series, run, or not at all"),
         Binding("w", "runbook", "runbook", tooltip="One runbook, with its primary metrics; again for the next"),
