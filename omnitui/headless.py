@@ -195,8 +195,8 @@ class Teller:
         snapshot = self._watch.take()
         name = snapshot.run.name
         if snapshot.outcome == "complete":
-            for line in as_table(of_folder(snapshot.run), "table").split("\n"):
-                self.say(line)
+            if snapshot.state.schedule:
+                self.say(as_table(of_folder(snapshot.run), "table"))
             self.say(f"\nRun {name} is complete.")
         else:
             self.say(f"\nRun {name}: {snapshot.outcome}.")

@@ -121,7 +121,7 @@ def keep_away(cpus: frozenset[int]) -> Started:
     allowed = os.sched_getaffinity(0)
     left = allowed - cpus
     if not cpus:
-        said, apart = "the run names no CPUs of its own, so the monitor keeps off none", False
+        said, apart = "the run names no CPUs of its own: the monitor takes any", False
     elif not left:
         said, apart = f"no CPU is left beside the benchmark's {shown_cpus(cpus)}: the monitor shares them", False
     else:

@@ -327,4 +327,6 @@ THEN
         told = desk.omnitui("stop", run.name)
     assert told.code == 0, told
     assert "stopped 1 processes that steps had left behind" in told.out
+    # A run without passes has no table.
+    assert f"Leaves something · {run.name}" not in told.out
     assert not alive(int((run.path / "daemon").read_text()))
