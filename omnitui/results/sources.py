@@ -139,11 +139,19 @@ def of_import(folder: Path) -> Source:
 
 def measured_in(folder: Path, run: str) -> Measured:
     """The pass in a folder, from its small files alone; one that cannot be read is there as incomplete."""
-    try:
-        result = standing(folder, read_pass(folder))
-    except (OSError, msgspec.MsgspecError, OmniError) as error:
-        return Measured(run, folder, unreadable(folder, error), {})
+    result = in_folder(folder) or unreadable(folder, OmniError("the pass has not begun"))
     return Measured(run, folder, result, provenance_in(folder))
+
+
+def in_folder(folder: Path) -> PassResult | None:
+    """The pass in a folder, from its small files alone; None when it has not begun."""
+    try:
+        try:
+            return standing(folder, read_pass(folder))
+        except FileNotFoundError:
+            return uncollected(folder)
+    except (OSError, msgspec.MsgspecError, OmniError) as error:
+        return unreadable(folder, error)
 
 
 def standing(folder: Path, result: PassResult) -> PassResult:

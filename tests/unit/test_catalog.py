@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from omnitui.errors import UsageError
 from omnitui.results import catalog
 from omnitui.results.catalog import Catalog, CatalogError, Query, Row
@@ -121,6 +122,10 @@ def test_a_pass_that_was_never_collected_is_there_once_it_has_begun(home: Path) 
     (folder / "standing.json").write_bytes(msgspec.json.encode(standing))
     (row,) = rows()
     assert (row.runbook, row.complete, row.left_out) == ("asr", False, "not collected; swapping")
+    # Side by side with others it is what the list says it is, also when nothing of it was measured.
+    (folder / "standing.json").write_bytes(msgspec.json.encode(replace(standing, rehearsal=True)))
+    alone = measured_in(folder, "r").result
+    assert (alone.rehearsal, alone.left_out) == (True, row.left_out)
     (folder / "standing.json").write_bytes(msgspec.json.encode(PassStanding()))
     os.utime(folder, (1000, 1000))
     assert rows() == []

@@ -13,8 +13,8 @@ import msgspec
 from omnitui import store
 from omnitui.errors import StoreError
 from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, read_row, stored_row
-from omnitui.results.passes import PassResult, read_pass
-from omnitui.results.sources import IMPORTS, standing, uncollected, unreadable
+from omnitui.results.passes import PassResult
+from omnitui.results.sources import IMPORTS, in_folder
 
 VERSION = 2
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
@@ -124,12 +124,12 @@ class Catalog:
         changed = [folder for folder, stamp in there.items() if known.get(folder) != stamp]
         gone = [folder for folder in known if folder not in there]
         if changed or gone:
-            self._write([(there[folder], folder, _read(Path(folder))) for folder in changed], gone)
+            self._write([(there[folder], folder, in_folder(Path(folder))) for folder in changed], gone)
         return len(changed)
 
     def put(self, folders: Iterable[Path]) -> None:
         """Index these passes."""
-        self._write([(_stamp(folder), str(folder), _read(folder)) for folder in folders], [])
+        self._write([(_stamp(folder), str(folder), in_folder(folder)) for folder in folders], [])
 
     def _write(self, found: list[tuple[int, str, PassResult | None]], gone: list[str]) -> None:
         update = ", ".join(f"{name} = excluded.{name}" for name in ("stamp", *COLUMNS))
@@ -195,17 +195,6 @@ class Catalog:
         text = f"SELECT {column}, count(*), {good} FROM passes{where} GROUP BY {column} ORDER BY {column}"
         with _told():
             return [(str(value), count, good) for value, count, good in self._db.execute(text, values)]
-
-
-def _read(folder: Path) -> PassResult | None:
-    """The pass in a folder; None when it has not begun."""
-    try:
-        try:
-            return standing(folder, read_pass(folder))
-        except FileNotFoundError:
-            return uncollected(folder)
-    except (OSError, msgspec.MsgspecError, StoreError) as error:
-        return unreadable(folder, error)
 
 
 def _stamp(folder: Path) -> int:
