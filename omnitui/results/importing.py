@@ -1,5 +1,6 @@
 """Taking in results that were measured before OmniTUI was there. What is not known of them stays unknown."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from omnitui.runbook.variables import BUILT_IN, chosen, names_in, resolved
 from omnitui.store import RunFolder
 
 _ASIDE = re.compile(r"-(incomplete|earlier)(-\d+)?$")
+_NAME = re.compile(r"\w[\w.-]*")
 FACTS = ("gpu.names", "gpu.uuids", "gpu.driver", "host.name", "host.cpu", "host.cpus", "host.boot", "commit")
 """What the operator may tell of results that were measured by hand."""
 
@@ -63,8 +65,16 @@ def take_in(runbook_folder: Path, folders: Sequence[Path], asked: Asked) -> tupl
         raise UsageError(f"--fact {empty}= says nothing; leave out what is not known")
     values = _values(whole, asked.variables)
     runbook = narrow(whole, values)
+    if asked.series and not _NAME.fullmatch(asked.series):
+        raise UsageError(
+            f"--series {asked.series}: a name has letters, digits, and . _ - behind the first of them"
+        )
     _refuse(folders)
-    read = [_one(runbook, runbook_folder, folder.absolute(), values, asked) for folder in folders]
+    # Their names are read, so `..` has none; a link keeps its own.
+    read = [
+        _one(runbook, runbook_folder, Path(os.path.abspath(one)), values, asked)  # noqa: PTH100
+        for one in folders
+    ]
     found = [one for one, _, _ in read]
     scopes = tuple(f"{one.result.series}/{one.result.label}" for one in found)
     if twice := next((scope for scope in scopes if scopes.count(scope) > 1), ""):
@@ -179,7 +189,8 @@ def _names(base: str) -> Iterable[str]:
 
 def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked) -> _Read:
     label, aside = label_of(runbook, folder.name)
-    series = asked.series or re.sub(r"[^A-Za-z0-9.-]+", "-", folder.parent.name).strip("-") or "imported"
+    series = asked.series or named(folder.parent.name) or "imported"
+    label = named(label) or "pass"
     here = {**values, "OUT": str(folder), "SERIES": series, "PASS": label}
     found = read_output(runbook, folder, here)
     marks = (*((f"its folder is called {folder.name}",) if aside else ()), *_own_metrics(folder, found))
@@ -202,6 +213,11 @@ def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[s
         host=known.get("host", {}).get("name", ""),
     )
     return TakenIn(folder, result, tuple(found.lines())), known, found
+
+
+def named(text: str) -> str:
+    """A folder's name as the name of a series or a pass, which is a folder again; empty when nothing is left."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.")
 
 
 def label_of(runbook: Runbook, name: str) -> tuple[str, bool]:

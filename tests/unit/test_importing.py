@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from omnitui.errors import OmniError, UsageError
-from omnitui.results import groups
+from omnitui.results import catalog, groups
+from omnitui.results.catalog import Query
 from omnitui.results.importing import Asked, TakenIn, label_of, take_in
 from omnitui.results.judging.compare import Comparison, Group, compare, measure_floor
 from omnitui.results.judging.noise import NoFloor
@@ -194,8 +195,8 @@ def test_a_rule_on_what_was_not_measured_cannot_be_judged_and_one_on_nothing_is_
 
 
 def test_what_comes_from_outside_is_escaped(book: Path) -> None:
-    (a, _), (b, _) = taken(book, "<b>a", **{"host.cpu": "<script>"}), taken(book, "b")
-    page = comparison_page(compared(a, b))
+    (a, _), (b, _) = taken(book, "a", **{"host.cpu": "<script>"}), taken(book, "b")
+    page = comparison_page(compared(Group("<b>a", a.runbook, a.passes), b))
     assert "<script>" not in page
     assert "&lt;b&gt;a" in page
 
@@ -347,3 +348,26 @@ def test_an_import_is_whole_or_not_there(book: Path, home: Path, monkeypatch: py
     with pytest.raises(OmniError):
         taken(book, "b")
     assert sorted((home / "imports").iterdir()) == [before]
+
+
+@pytest.mark.parametrize("series", ["../x", "a/b", ".hidden", "a b", "\x1b[2J"])
+def test_a_series_is_a_name(book: Path, series: str) -> None:
+    with pytest.raises(UsageError, match="a name has letters"):
+        take_in(book, [measured(book, "run1")], Asked(series=series))
+
+
+def test_folders_are_found_again_whatever_their_path_and_names_are(
+    book: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = measured(book, "run1")
+    monkeypatch.chdir(run)
+    odd = book / ".hid den" / "run.\x1b[2J漢 字"
+    shutil.copytree(run, odd)
+    for folder in (Path(".."), Path("../run1"), Path("../run1/../run1"), odd, Path()):
+        where, found = take_in(book, [folder], Asked())
+        (one,) = groups.group(where.name).passes
+        assert one.folder.parents[1] == home / "imports" / where.name / "passes"
+        assert one.result == found[0].result
+        catalog.refresh()
+        assert [row.folder for row in catalog.page(Query((("run", where.name),)))[0]] == [str(one.folder)]
+    assert "hid-den/2J漢-字" in {f"{row.series}/{row.label}" for row in catalog.page(Query())[0]}
