@@ -31,6 +31,7 @@ from omnitui.ui.messages import (
     TitleChanged,
     TrendsChosen,
 )
+from omnitui.ui.screens.dialogs import Question
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
 
@@ -137,7 +138,8 @@ class OmniApp(App[int]):
 
     def on_key(self, event: events.Key) -> None:
         """A key presses nothing in a question that was not there yet when it was typed."""
-        if event.time < getattr(self.screen, "asked_at_s", 0.0):
+        if isinstance(self.screen, Question) and event.time < self.screen.asked_at_s:
+            self.screen.missed = True
             event.prevent_default()
 
     # -- the terminal itself -----------------------------------------------------------------------------------

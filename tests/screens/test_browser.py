@@ -29,6 +29,7 @@ from omnitui.ui.widgets.timeline import Timeline
 from tests.result_stores import known, result, take_in, two_commits
 from tests.screens.conftest import NOW, sample
 from tests.screens.test_pictures import LOOKS, named
+from textual.events import Key
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -307,6 +308,19 @@ async def exporting(app: OmniApp, pilot: Pilot[Any], until: Until) -> Input:
     await pilot.press("e")
     await until(lambda: isinstance(app.screen, ExportScreen) and bool(app.screen.query(Input)))
     return app.screen.query_one(Input)
+
+
+async def test_no_part_of_a_name_that_was_typed_ahead_is_written(commits: Any, until: Until, here: Path) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)):
+        await compared(app, until, sides(commits))
+        for char in f"e{here}/deep/down/name.md":
+            app.post_message(Key({"/": "slash", ".": "full_stop"}.get(char, char), char))
+        app.post_message(Key("enter", "\r"))
+        await until(lambda: isinstance(app.focused, Input))
+        app.post_message(Key("enter", "\r"))
+        await until(lambda: "is lost" in told(app) or "wrote" in told(app))
+        assert list(here.rglob("*.md")) == []
 
 
 async def test_a_comparison_is_exported_where_the_operator_says(commits: Any, until: Until, here: Path) -> None:

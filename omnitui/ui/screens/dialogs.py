@@ -25,6 +25,8 @@ class Question(ModalScreen[Answer]):
     def __init__(self) -> None:
         super().__init__()
         self.asked_at_s = monotonic()
+        self.missed = False
+        """Whether something was typed before there was anything to take it."""
 
 
 class Choice(Struct, frozen=True):

@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Key
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from omnitui.errors import UsageError
@@ -21,16 +21,15 @@ from omnitui.results.telling.writing import AlreadyThere, write
 from omnitui.ui.browsing.messages import FileThere
 from omnitui.ui.messages import WorkDone
 from omnitui.ui.screens.browsing import Browsing
-from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
+from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, Question
 
 FORMATS = ("md", "csv", "json", "html")
 """The formats, which are the endings of the files too."""
 
 
-class ExportScreen(ModalScreen[str]):
+class ExportScreen(Question[str]):
     """Asks for a file; gives what was typed, or an empty string."""
 
-    CSS_PATH = "dialogs.tcss"
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Write nothing")]
 
@@ -52,8 +51,17 @@ class ExportScreen(ModalScreen[str]):
                 yield Button("Write (enter)", variant="primary", id="accept")
                 yield Button("Back (esc)", id="back")
 
+    def on_key(self, event: Key) -> None:
+        """What is typed ahead has no line to go to yet, and comes here; the line lets no letter through."""
+        self.missed = self.missed or self.focused is None or event.is_printable
+
     @on(Input.Submitted)
     def _submitted(self) -> None:
+        if self.missed:
+            # The end of a path is a path too, and leads elsewhere.
+            self.missed = False
+            self.notify("What was typed before the line was there is lost: look at the name, then enter again.")
+            return
         self.dismiss(self.query_one(Input).value.strip())
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
