@@ -69,7 +69,7 @@ imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 runbooks: $(VENV)/.dev
-	for runbook in runbooks/*/; do $(BIN)/omnitui check "$$runbook" || exit; done
+	$(BIN)/omnitui check runbooks/*/
 
 check: lint types imports runbooks test
 

@@ -30,16 +30,19 @@ class ShowFormat(StrEnum):
 
 
 @app.command()
-def check(runbook: GivenRunbook) -> int:
-    """Check a runbook: keys, names, scripts, patterns."""
-    folder = load.locate(runbook)
-    found = problems(folder)
-    for problem in found:
-        sys.stderr.write(f"{plain(str(problem))}\n")
-    if found:
-        return UsageError.exit_code
-    say(f"{folder / load.FILE}: ok")
-    return 0
+def check(
+    runbooks: Annotated[list[str], typer.Argument(metavar="RUNBOOK...", help="Names of the library, or folders.")],
+) -> int:
+    """Check runbooks: keys, names, scripts, patterns."""
+    code = 0
+    for folder in map(load.locate, runbooks):
+        found = problems(folder)
+        for problem in found:
+            sys.stderr.write(f"{plain(str(problem))}\n")
+            code = UsageError.exit_code
+        if not found:
+            say(f"{folder / load.FILE}: ok")
+    return code
 
 
 @app.command()

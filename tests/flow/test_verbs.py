@@ -210,6 +210,13 @@ def test_check_says_that_a_file_is_no_toml(desk: Desk, tmp_path: Path) -> None:
     assert f"{tmp_path / 'runbook.toml'}: not TOML" in told.err
 
 
+def test_check_takes_many_and_one_that_is_wrong_hides_none(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "runbook.toml").write_text("schema = = 1")
+    told = desk.omnitui("check", MINI, str(tmp_path), str(RUNBOOKS / "words"))
+    assert told.code == 2
+    assert told.out.count(": ok") == 2
+
+
 @pytest.mark.parametrize("name", ["mini", "words", "facts", "asks", "keys"])
 def test_the_runbooks_of_these_tests_are_sound_and_can_be_shown(desk: Desk, name: str) -> None:
     folder = str(RUNBOOKS / name)
