@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from msgspec import Struct
 from omnitui import store
 from omnitui.errors import OmniError, UsageError
 from omnitui.plan import lay_out
+from omnitui.results.files import ResultError, read_json
 from omnitui.results.keys import UNKNOWN, keys_of
-from omnitui.results.passes import PassResult, judged, read_pass, stored
+from omnitui.results.passes import FILE, PassResult, judged, read_pass, stored
 from omnitui.runbook.load import load
 from omnitui.runbook.narrow import narrow, of_run
 from omnitui.runbook.schema import Runbook
@@ -58,9 +60,28 @@ class Measured(Struct, frozen=True):
 
     @property
     def out(self) -> Path | None:
-        """Its output folder on this machine, or None when it is not there any more."""
+        """Its output folder on this machine, or None when it is not there any more.
+
+        A later run that writes to the same place moves it aside: whose folder it is, its `metrics.json` tells.
+        """
         path = Path(str(self.known.get("out_here", "")))
-        return path if path.is_absolute() and path.is_dir() else None
+        if not path.is_absolute() or not path.name:
+            return None
+        if self.result.origin == "run":
+            aside = sorted(path.parent.glob(f"{escape(path.name)}-earlier*"))
+            told = {one: _page_of(one) for one in (path, *aside) if one.is_dir()}
+            mine = [one for one, page in told.items() if page == dict(self.result.metrics)]
+            return mine[0] if mine else path if path in told and told[path] is None else None
+        return path if path.is_dir() else None
+
+
+def _page_of(out: Path) -> object:
+    """The metrics that collecting wrote into an output folder; None when there are none."""
+    try:
+        page = read_json(out / FILE)
+    except ResultError:
+        return None
+    return page.get("metrics") if isinstance(page, dict) else None
 
 
 class Source(Struct, frozen=True):

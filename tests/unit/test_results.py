@@ -15,6 +15,7 @@ from omnitui.plan import lay_out
 from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
 from omnitui.results.provenance import gpus, pinned, provenance, remedies
+from omnitui.results.sources import Measured
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.statistics import row as row_of
 from omnitui.results.table import Format, number, render
@@ -417,3 +418,22 @@ def test_a_card_that_is_named_twice_is_one_card() -> None:
 def test_values_too_far_apart_for_a_deviation_have_none() -> None:
     found = row_of(("m", "", "higher"), [result("1", {"m": 1.7e308}), result("2", {"m": -1.7e308})])
     assert (found.mean, found.stdev) == (0.0, None)
+
+
+def test_the_output_of_a_later_run_in_the_same_place_is_not_that_of_the_earlier(tmp_path: Path) -> None:
+    out = tmp_path / "run1"
+
+    def measured(rate: float) -> Measured:
+        return Measured("r", tmp_path / "p", result("1", {"rate": rate}), {"out_here": str(out)})
+
+    out.mkdir()
+    assert measured(1.0).out == out
+    (out / "metrics.json").write_text('{"metrics": {"rate": 1.0}}')
+    assert measured(1.0).out == out
+    out.rename(tmp_path / "run1-earlier")
+    out.mkdir()
+    assert measured(1.0).out == tmp_path / "run1-earlier"
+    (out / "metrics.json").write_text('{"metrics": {"rate": 2.0}}')
+    assert (measured(1.0).out, measured(2.0).out) == (tmp_path / "run1-earlier", out)
+    (tmp_path / "run1-earlier" / "metrics.json").unlink()
+    assert measured(1.0).out is None
