@@ -1,6 +1,6 @@
 """Two groups of passes side by side: what differs in their provenance, then every metric with its verdict."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from omnitui.results.files import ResultError
 from omnitui.results.judging.accept import Outcome, evaluate, rules_for
-from omnitui.results.judging.lock import ON_BOTH, Difference, differences, unlike
+from omnitui.results.judging.lock import ON_BOTH, Difference, Keys, differences, unlike
 from omnitui.results.judging.noise import Floor, NoFloor, NoiseFloor, floor_of, kept, machine_of
 from omnitui.results.judging.paired import Paired, by_sample, pair
 from omnitui.results.judging.verdicts import Judged, judge_metrics
@@ -92,12 +92,13 @@ def compare(
     floor = floor or (kept(machine) if machine else None)
     of_this = floor is not None and machine is not None and dict(floor.machine) == machine
     floors = floor.floors if floor and of_this else None
-    results_a, results_b = [one.result for one in good_a], [one.result for one in good_b]
-    judged = judge_metrics(results_a, results_b, a.runbook.metrics, floors, locked)
+    results = [[one.result for one in side] for side in (good_a, good_b)]
+    judged = judge_metrics(results[0], results[1], a.runbook.metrics, floors, locked)
     waved = {one.key for one in found if one.kind == "despite"}
-    for side, keys in (("a", keys_a), ("b", keys_b)):
-        if any(one.key not in waved for one in unlike(keys, roles_of(a.runbook))):
-            judged = tuple(replace(one, **{side: getattr(one, side).without_mean()}) for one in judged)
+    if _mixed(keys_a, a.runbook, waved):
+        judged = tuple(replace(one, a=one.a.without_mean()) for one in judged)
+    if _mixed(keys_b, a.runbook, waved):
+        judged = tuple(replace(one, b=one.b.without_mean()) for one in judged)
     samples = () if locked else tuple(_paired(spec, good_a, good_b) for spec in a.runbook.samples)
     return Comparison(
         title=a.runbook.title,
@@ -111,6 +112,11 @@ def compare(
         rules=evaluate(book.rules, judged),
         rules_from=book.file,
     )
+
+
+def _mixed(side: Sequence[Keys], runbook: Runbook, waved: Collection[str]) -> bool:
+    """Whether its passes were not measured alike, and nobody waved that through: then they share no mean."""
+    return any(one.key not in waved for one in unlike(side, roles_of(runbook)))
 
 
 def _on_both(a: Sequence[Measured], b: Sequence[Measured]) -> tuple[Difference, ...]:
