@@ -53,7 +53,7 @@ long: $(VENV)/.dev
 	$(MAKE) quickstart HEADLESS=1
 
 rehearsals: $(VENV)/.dev
-	$(BIN)/python -m pytest -m rehearsal tests/rehearsals
+	$(BIN)/python -m pytest $(AT_ONCE) -m rehearsal tests/rehearsals
 
 docker: $(VENV)/.dev
 	$(BIN)/python -m pytest -m docker tests/docker
