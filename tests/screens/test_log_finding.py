@@ -232,6 +232,20 @@ async def test_what_is_typed_ahead_is_never_the_screens(path: Path) -> None:
         assert view.following
 
 
+@pytest.mark.parametrize("typed", [":1536538", "/:&S", "&12345678901234567890"])
+async def test_no_key_of_a_burst_overtakes_another(path: Path, typed: str) -> None:
+    names = {"/": "slash", ":": "colon", "&": "ampersand"}
+    async with shown(path) as (pilot, _view):
+        for _ in range(3):
+            for char in typed:
+                pilot.app.post_message(Key(names.get(char, char), char))
+            await until(
+                lambda: isinstance(pilot.app.focused, Input) and len(pilot.app.focused.value) == len(typed) - 1
+            )
+            assert isinstance(pilot.app.focused, Input) and pilot.app.focused.value == typed[1:]
+            await pilot.press("escape")
+
+
 async def test_a_disk_that_hangs_is_told_and_stops_no_key(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
     real = Pages.page

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from omnitui.model import Running
 from omnitui.ui.layouts import BROAD, NARROW, PANES, PARTS, ROOMY, TALL, Room, arranged
@@ -41,6 +42,10 @@ class PaneKeys(LivePanes):
         *(Binding(key, f"open('{part}')", part, tooltip=tip, group=_PANES) for key, part, tip in _PART_KEYS),
         Binding("l", "logs", "logs", tooltip="Go to the logs; again: the next server, step, runner", group=_PANES),
         *(Binding(key, f"pane('{pane}')", word, tooltip=tip, group=_PANES) for key, pane, word, tip in _PANE_KEYS),
+        *(
+            Binding(key, f"ask_log('{ask}')", show=False, priority=True)
+            for key, ask in LogView.ASKS_ANYWHERE.items()
+        ),
         Binding("v", "results", "results", tooltip="The passes of this run among all results"),
         Binding("z", "maximise", "zoom", tooltip="Give the pane the whole screen; again, or escape: share it"),
         Binding("f", "follow", "follow", tooltip="Go with the current step again, after you have moved"),
@@ -57,6 +62,8 @@ class PaneKeys(LivePanes):
         """The logs need a server, and following needs that the user has moved."""
         if action == "logs":
             return True if self.snapshot and self.snapshot.state.servers else None
+        if action == "ask_log":
+            return not isinstance(self.focused, Input)
         if action == "follow" and self.is_mounted:
             return True if self._part_chosen or not self.query_one(Checklist).following else None
         if action == "results":
@@ -68,16 +75,11 @@ class PaneKeys(LivePanes):
         """Whether the operator is typing something into a log's line now."""
         return any(view.asks for view in self.query(LogView))
 
-    async def on_key(self, event: events.Key) -> None:
-        """What asks a log for a line of text does so wherever the focus is, and gets what is typed behind it.
-
-        The text of a search must not stop, skip or start anything.
-        """
-        view = next((view for view in self.query(LogView) if view.asks), None)
-        if view is None and event.key in LogView.ASKS_ANYWHERE:
-            view = self._log_at_hand()
+    async def action_ask_log(self, action: str) -> None:
+        """Let the log at hand ask, wherever the focus is: what is typed behind the key must start nothing."""
+        view = self.focused if isinstance(self.focused, LogView) else self._log_at_hand()
         if view is not None:
-            await view.on_key(event)
+            await view.run_action(action)
 
     def _log_at_hand(self) -> LogView | None:
         """The step's output, or else the servers' logs, in view."""

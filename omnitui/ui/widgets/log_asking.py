@@ -1,8 +1,7 @@
 """The part of a log pane that asks the operator for a line of text, and says what came of it."""
 
+from collections.abc import Mapping
 from typing import ClassVar
-
-from textual import events
 
 from omnitui.sanitise import plain
 from omnitui.ui.widgets.log_moving import LogMoving
@@ -12,10 +11,13 @@ from omnitui.ui.widgets.log_prompt import LogPrompt
 class LogAsking(LogMoving):
     """Has a line to type in over its last row while something is asked."""
 
-    ASKS: ClassVar[dict[str, str]] = {}
-    """Keys that ask for something, with their actions. Subclasses add theirs."""
-    ASKS_ANYWHERE: ClassVar[frozenset[str]] = frozenset(("slash", "ampersand", "colon"))
-    """Those of them that mean nothing else on a screen with logs."""
+    ASKS: ClassVar[frozenset[str]] = frozenset()
+    """Actions that ask for something; subclasses add theirs. Their keys have priority.
+
+    So the line has the focus before the next key is looked at: what is typed ahead over a slow line is the line's.
+    """
+    ASKS_ANYWHERE: ClassVar[Mapping[str, str]] = {"slash": "search", "ampersand": "filter", "colon": "go_to"}
+    """Keys of them that mean nothing else on a screen with logs."""
 
     _said = ""
 
@@ -24,16 +26,9 @@ class LogAsking(LogMoving):
         """Whether the operator is typing something into it now."""
         return any(prompt.asks for prompt in self.query(LogPrompt))
 
-    async def on_key(self, event: events.Key) -> None:
-        """Ask at once: what is typed ahead over a slow line is meant for the prompt, not for the screen's keys."""
-        prompt = next(iter(self.query(LogPrompt)), None)
-        if prompt is not None and prompt.asks:
-            if prompt.passed is not event:
-                event.stop()
-                prompt.type(event)
-        elif event.key in self.ASKS:
-            event.stop()
-            await self.run_action(self.ASKS[event.key])
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Within the line a key that asks is a letter like the others."""
+        return None if action in self.ASKS and self.asks else True
 
     async def ask(self, about: str, label: str, text: str, placeholder: str) -> None:
         """Ask for a line; `given` gets it."""

@@ -36,7 +36,7 @@ class LogCopying(LogFilter):
             show=False,
             tooltip="Log: copy the chosen lines, the line, or all in view",
         ),
-        Binding("S", "save", "save", show=False, tooltip="Log: save the same to a file"),
+        Binding("S", "save", "save", show=False, priority=True, tooltip="Log: save the same to a file"),
     ]
 
     class Copied(Message, bubble=False):
@@ -55,7 +55,7 @@ class LogCopying(LogFilter):
             self.said = said
             self.failed = failed
 
-    ASKS: ClassVar[dict[str, str]] = {**LogFilter.ASKS, "S": "save"}
+    ASKS: ClassVar[frozenset[str]] = LogFilter.ASKS | {"save"}
 
     _marks: tuple[int, ...] = ()
     _origin = -1

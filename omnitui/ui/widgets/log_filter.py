@@ -27,6 +27,7 @@ class LogFilter(LogFinding):
             "ampersand",
             "filter",
             "filter",
+            priority=True,
             key_display="&",
             group=LOG_KEYS,
             tooltip="Log: only lines that match",
@@ -40,7 +41,7 @@ class LogFilter(LogFinding):
         request: Request
         answer: Scanned | Refused
 
-    ASKS: ClassVar[dict[str, str]] = {**LogFinding.ASKS, "ampersand": "filter"}
+    ASKS: ClassVar[frozenset[str]] = LogFinding.ASKS | {"filter"}
 
     _matches: Matches | None = None
     _filter_said = ""

@@ -26,7 +26,13 @@ class LogFinding(LogAsking):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "slash", "search", "search", key_display="/", group=LOG_KEYS, tooltip="Log: search forward or back"
+            "slash",
+            "search",
+            "search",
+            key_display="/",
+            priority=True,
+            group=LOG_KEYS,
+            tooltip="Log: search forward or back",
         ),
         Binding("n", "find(True)", "next match", show=False, tooltip="Log: the next match, while one is sought"),
         Binding("N", "find(False)", "match before", show=False, tooltip="Log: the match before"),
@@ -37,6 +43,7 @@ class LogFinding(LogAsking):
             "go to",
             show=False,
             key_display=":",
+            priority=True,
             tooltip="Log: go to a line, 50%, or a time",
         ),
         Binding("escape", "clear", "clear", tooltip="Log: end the search, the filter, the selection"),
@@ -49,7 +56,7 @@ class LogFinding(LogAsking):
         request: Request
         answer: Scanned | Refused
 
-    ASKS: ClassVar[dict[str, str]] = {**LogAsking.ASKS, "slash": "search", "colon": "go_to"}
+    ASKS: ClassVar[frozenset[str]] = LogAsking.ASKS | {"search", "go_to"}
 
     cursor = -1
     """Where the line begins that was found, or that was clicked on; -1 for none."""
@@ -81,7 +88,7 @@ class LogFinding(LogAsking):
         """Some keys are the screen's own until something is sought here."""
         if action == "find":
             return self._sought is not None
-        return self._clearable() if action == "clear" else True
+        return self._clearable() if action == "clear" else super().check_action(action, parameters)
 
     def _clearable(self) -> bool:
         return bool(self._sought or self._said or self.cursor >= 0)

@@ -29,8 +29,6 @@ class LogPrompt(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._about = ""
-        self.passed: events.Key | None = None
-        """The last key that came through here."""
 
     def compose(self) -> Iterator[Widget]:
         """A label and an input."""
@@ -54,16 +52,6 @@ class LogPrompt(Horizontal):
     def asks(self) -> bool:
         """Whether something is asked now."""
         return bool(self._about)
-
-    def type(self, event: events.Key) -> None:
-        """Take a key that was pressed before the line was there."""
-        line = self.query_one(Input)
-        # Made by the line itself: a message does not bubble past who made it, and enter is the app's to find.
-        line.call_later(lambda: line.post_message(events.Key(event.key, event.character)))
-
-    def on_key(self, event: events.Key) -> None:
-        """Let pass what the line does not want."""
-        self.passed = event
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Give it."""
