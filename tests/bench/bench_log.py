@@ -191,7 +191,9 @@ def searching(log: Path) -> Iterator[Figure]:
     took_ms = []
     with running(LOG_APP, str(log)) as app:
         app.wait_for(LAST)
-        app.press(b"g/never there")
+        app.press(b"g")
+        app.wait_for("line 39")
+        app.press(b"/never there")
         app.drain(0.3)
         begun_s = app.press(b"\r")
         app.wait_for("looking on")
