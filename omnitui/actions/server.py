@@ -9,7 +9,7 @@ from omnitui.actions.health import Health, HealthNews
 from omnitui.actions.patience import patience_s
 from omnitui.actions.pinning import pinning_of
 from omnitui.actions.watching import follow, keep_leaks
-from omnitui.gates import Green, Red, Unknown, Verdict, judge_ready, who
+from omnitui.gates import Green, Red, Unknown, Verdict, earned, judge_ready, who
 from omnitui.jobs.job import Job, start
 from omnitui.jobs.output import Scanner, tail
 from omnitui.jobs.stop import stop
@@ -47,8 +47,8 @@ async def act_serve(ctx: Context, planned: PlannedStep, attempt: int) -> Result:
     except StopAsked:
         await stop_server(ctx, step.server, 10.0)
         raise
-    word, wrong = next(((word, one.reason) for word, one in verdicts.items() if isinstance(one, Red)), ("", ""))
-    if word:
+    if not earned(verdicts):
+        word, wrong = next((word, one.reason) for word, one in verdicts.items() if not isinstance(one, Green))
         await stop_server(ctx, step.server, 10.0)
         last = tail(job.folder.log, 1) if word == spec.word else []
         return failed(attempt, f"{word}: {wrong}" + (f"; its last line: {last[0][:200]}" if last else ""))
