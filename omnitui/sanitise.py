@@ -41,7 +41,8 @@ def clean_line(raw: str) -> str:
 
 def plain(raw: str) -> str:
     """Return what `clean_line` returns, without the colours: no character of it is a control."""
-    return SGR.sub("", clean_line(raw))
+    # As above, and most of what is drawn comes here twice.
+    return raw if raw.isprintable() else SGR.sub("", clean_line(raw))
 
 
 def visible_line(raw: bytes, *, open_end: bool = False) -> str:

@@ -1,5 +1,6 @@
 """The app: themes, screens and what leads from one to the other. What is done on a screen lives there."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -34,6 +35,9 @@ from omnitui.ui.messages import (
 from omnitui.ui.screens.dialogs import Question
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
+
+# The full look for garbage takes 15 to 35 ms, and by Python's own rule comes once in 25 screens of a long table.
+_GARBAGE = (700, 10, 100)
 
 
 class HasPath(Protocol):
@@ -203,6 +207,7 @@ def open_app(run: HasPath | None = None, runbook: str | None = None) -> int:
     # They would fix the size that Textual sees.
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    gc.set_threshold(*_GARBAGE)
     chosen = config.read()
     titled = chosen.osc and terminal_voice.understands(os.environ) and sys.stderr.isatty()
     leave_on_signals(terminal_voice.POP_TITLE if titled else "")

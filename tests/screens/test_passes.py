@@ -1,12 +1,15 @@
 """The list of all passes: what it shows, finds, sorts, groups and marks."""
 
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from omnitui import store
 from omnitui.results import catalog
+from omnitui.results.passes import PassResult
 from omnitui.ui.app import OmniApp
 from omnitui.ui.messages import ResultsChosen
 from omnitui.ui.screens.help import HelpScreen
@@ -177,6 +180,38 @@ async def test_blocks_are_read_as_they_come_on_the_screen(fake_runs: Any, until:
         await until(lambda: screen.selected is not None)
         assert screen.selected is not None and screen.selected.label == "run0"
         assert set(screen.found.blocks) == {0, 2}
+
+
+async def test_the_rows_below_the_screen_are_read_before_they_are_seen(fake_runs: Any, until: Until) -> None:
+    list(fill(450))
+    app = OmniApp()
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(app, until, 450)
+        table = screen.query_one(Table)
+        while table.seen[1] + table.shown < 200:
+            await pilot.press("pagedown")
+        await until(lambda: screen.found is not None and 1 in screen.found.blocks)
+        assert table.seen[1] <= 200
+
+
+async def test_what_changes_off_the_screen_is_not_shown_as_it_was(fake_runs: Any, until: Until) -> None:
+    _warm_up, *scored = list(fill(450))[:4]
+    app = OmniApp()
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(app, until, 450)
+        await pilot.press("end")
+        await until(lambda: "✔ complete" in shown(app))
+        before = shown(app).count("! marked")
+        await pilot.press("home")
+        for folder in scored:
+            one = msgspec.json.decode((folder / "metrics.json").read_bytes(), type=PassResult)
+            marked = msgspec.structs.replace(one, marks=("foreign process 911 on GPU 0",))
+            (folder / "metrics.json").write_bytes(msgspec.json.encode(marked))
+            (folder / "standing.json").write_text(json.dumps({"done": ["client"], "marks": list(marked.marks)}))
+            catalog.add(folder)
+        await until(lambda: screen.found is not None and 2 not in screen.found.blocks)
+        await pilot.press("end")
+        await until(lambda: shown(app).count("! marked") == before + len(scored))
 
 
 async def test_two_keys_that_sort_are_one_line_of_the_help(passes: None, until: Until) -> None:

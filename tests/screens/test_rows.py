@@ -15,7 +15,11 @@ EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J[/red] [/ \u202e\x9b2J\0\nend"
 
 
 class Rows(App[None]):
-    CSS = ".tone--muted { color: gray; } RowLine, Flow { height: 1; }"
+    CSS = """
+    RowLine, Flow { height: 1; }
+    RowList { color: white; background: black; }
+    .tone--muted { color: $text-success; }
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,3 +123,20 @@ async def test_chips_that_do_not_fit_are_counted() -> None:
             "chip number 0  chip number 1",
             "chip number 2  chip number 3  +5",
         ]
+
+
+async def test_a_row_that_was_drawn_has_the_colours_of_another_theme() -> None:
+    def colour(rows: RowList) -> str:
+        muted = rows.render_lines(Region(0, 1, rows.size.width, 1))[0]
+        return next(style.color.name for text, style, _ in muted if text == "muted" and style and style.color)
+
+    async with shown([*named("a"), Row("b", (Cell("muted", "muted"),), (Cell("right"),))]) as (pilot, rows):
+        pilot.app.theme = "textual-dark"
+        await pilot.pause()
+        dark = colour(rows)
+        pilot.app.theme = "textual-light"
+        await pilot.pause()
+        assert colour(rows) != dark
+        pilot.app.theme = "textual-dark"
+        await pilot.pause()
+        assert colour(rows) == dark

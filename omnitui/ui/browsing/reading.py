@@ -19,13 +19,15 @@ class Passes:
     def __init__(self) -> None:
         self._primary: dict[str, tuple[str, ...]] = {}
 
-    def read(self, view: View, blocks: Iterable[int] = (0,)) -> Found:
-        """Rows of a view as the index knows them. Raises `OmniError`."""
+    def read(self, view: View, blocks: Iterable[int] = (0,), known: Found | None = None) -> Found:
+        """Rows of a view as the index knows them; all else is read where none is `known`. Raises `OmniError`."""
         found: dict[int, tuple[Row, ...]] = {}
         count = 0
         for block in blocks:
             rows, count = catalog.page(view.query(block))
             found[block] = tuple(rows)
+        if known is not None and known.view == view:
+            return replace(known, blocks=found, count=count, primary=dict(self._primary))
         groups = tuple(catalog.groups(view.group, view.query())) if view.group else ()
         runbooks = tuple(catalog.groups("runbook", Query(text=view.text)))
         return Found(view, found, count, groups, runbooks, dict(self._primary))

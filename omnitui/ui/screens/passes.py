@@ -19,7 +19,7 @@ from omnitui.ui.browsing.columns import Column, at, fitting, head
 from omnitui.ui.browsing.messages import IndexChanged, PassesRead
 from omnitui.ui.browsing.pass_rows import about, columns, group_row, pass_row
 from omnitui.ui.browsing.reading import Passes, stamp
-from omnitui.ui.browsing.view import GroupHead, Lines, View
+from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
 from omnitui.ui.messages import PassChosen, WorkFailed
 from omnitui.ui.screens.mark_keys import MarkKeys
 from omnitui.ui.screens.view_keys import ViewKeys
@@ -87,14 +87,14 @@ class PassesScreen(ViewKeys, MarkKeys):
 
     # -- threads -----------------------------------------------------------------------------------------------
 
-    def _read(self, blocks: Iterable[int]) -> None:
+    def _read(self, blocks: Iterable[int], known: Found | None = None) -> None:
         wanted = tuple(blocks)
         self._asked.update(wanted)
-        self.run_worker(partial(self._read_blocks, self.view, wanted), thread=True, group="read")
+        self.run_worker(partial(self._read_blocks, self.view, wanted, known), thread=True, group="read")
 
-    def _read_blocks(self, view: View, blocks: tuple[int, ...]) -> None:
+    def _read_blocks(self, view: View, blocks: tuple[int, ...], known: Found | None) -> None:
         try:
-            found = self._passes.read(view, blocks)
+            found = self._passes.read(view, blocks, known)
             self.post_message(PassesRead(found))
             if learnt := self._passes.learn(found):
                 self.post_message(PassesRead(learnt))
@@ -115,8 +115,12 @@ class PassesScreen(ViewKeys, MarkKeys):
             end.wait(_POLL_S)
 
     def on_index_changed(self) -> None:
-        """Read what is on the screen again."""
-        self._read(self._lines.blocks(*self.query_one(Table).seen) or (0,))
+        """Read what is on the screen again; the rest when it is seen."""
+        shown = self._lines.blocks(*self.query_one(Table).seen) or (0,)
+        if self.found is not None:
+            self.found = replace(self.found, blocks={n: self.found.blocks.get(n, ()) for n in shown})
+        self._asked.clear()
+        self._read(shown)
 
     # -- what was read -----------------------------------------------------------------------------------------
 
@@ -144,12 +148,16 @@ class PassesScreen(ViewKeys, MarkKeys):
 
     @on(Table.Seen)
     def _seen(self, message: Table.Seen) -> None:
-        self._need(message.first, message.end)
+        # A thread that reads delays what is being drawn.
+        self.call_after_refresh(self._need, message.first, message.end)
 
     def _need(self, first: int, end: int) -> None:
-        missing = [block for block in self._lines.blocks(first, end) if block not in self._asked]
+        """Read these lines, and a screen of them above and below."""
+        ahead = end - first
+        around = self._lines.blocks(max(0, first - ahead), min(self._lines.total, end + ahead))
+        missing = [block for block in around if block not in self._asked]
         if self.found is not None and missing:
-            self._read(missing)
+            self._read(missing, self.found)
 
     # -- showing it --------------------------------------------------------------------------------------------
 

@@ -2,8 +2,10 @@
 
 from typing import ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import var
@@ -11,6 +13,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from omnitui.ui.widgets.rows import Row, Toned
+
+_STRIPS = 128
+"""More than are on any screen."""
 
 
 class CursorRows(ScrollView, Toned, can_focus=True):
@@ -47,6 +52,11 @@ class CursorRows(ScrollView, Toned, can_focus=True):
 
     class Chosen(Highlighted):
         """The user pressed enter on a row, or clicked the one that the cursor was on."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._base = Style.null()
+        self._strips: LRUCache[tuple[Row, Style, int], Strip] = LRUCache(_STRIPS)
 
     @property
     def total(self) -> int:
@@ -137,12 +147,30 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         else:
             self._go(index)
 
+    def notify_style_update(self) -> None:
+        """Forget the strips: the tones have other colours."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw some lines; the style that they share is looked up once."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget."""
-        width, base = self.scrollable_content_region.width, self.rich_style
         index = y - self.HEAD + self.scroll_offset.y
         if index >= self.total:
-            return Strip.blank(width, base)
+            return Strip.blank(self.scrollable_content_region.width, self._base)
+        base = self._base
         if index == self.cursor and self.takes(index):
             base += self.get_component_rich_style("rows--cursor", partial=True)
-        return self.strip(self.row_at(index), width, base)
+        return self.kept_strip(self.row_at(index), base)
+
+    def kept_strip(self, row: Row, base: Style) -> Strip:
+        """A row over the whole width; it is made once, as a scroll moves more rows than it brings."""
+        width = self.scrollable_content_region.width
+        strip = self._strips.get((row, base, width))
+        if strip is None:
+            strip = self._strips[row, base, width] = self.strip(row, width, base)
+        return strip

@@ -66,7 +66,7 @@ class Toned(Widget):
             shown.append(cut(segment, room))
             room -= shown[-1].cell_length
         space = Segment(" " * (room + _GAP * bool(right)), base)
-        return Strip([*shown, space, *right]).crop_extend(0, width, base)
+        return Strip(Segment.simplify([*shown, space, *right])).crop_extend(0, width, base)
 
     def changed_regions(self, before: Sequence[Row], after: Sequence[Row]) -> list[Region]:
         """The cells on the screen in which two lists of as many rows differ, one row below the other."""

@@ -109,5 +109,4 @@ class Table(CursorRows):
         """Draw one line of the widget."""
         if y:
             return super().render_line(y)
-        base = self.rich_style + self.get_component_rich_style("table--head", partial=True)
-        return self.strip(self._head, self.scrollable_content_region.width, base)
+        return self.kept_strip(self._head, self._base + self.get_component_rich_style("table--head", partial=True))
