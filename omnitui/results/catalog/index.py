@@ -16,7 +16,7 @@ from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, conditi
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import IMPORTS, in_folder
 
-VERSION = 2
+VERSION = 3
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
 _BUSY = ("locked", "busy")
 _UNWRITABLE = ("readonly", "unable to open", "full", "disk I/O")
@@ -28,6 +28,7 @@ CREATE TABLE passes
     (id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, {", ".join(f"{c} NOT NULL" for c in COLUMNS)});
 CREATE UNIQUE INDEX by_folder ON passes (folder);
 CREATE INDEX by_time ON passes (collected);
+CREATE INDEX by_runbook ON passes (runbook, left_out, complete);
 CREATE TABLE metrics (name TEXT, pass INTEGER, value REAL, PRIMARY KEY (name, pass)) WITHOUT ROWID;
 CREATE INDEX by_pass ON metrics (pass);
 PRAGMA user_version = {VERSION};

@@ -53,7 +53,8 @@ class PassesScreen(ViewKeys, MarkKeys):
         self._none = True
 
     def compose(self) -> ComposeResult:
-        """Lay the screen out."""
+        """Lay the screen out; a thread reads what the index knows meanwhile."""
+        self._read((0,))
         yield RowLine(id="title", classes="title")
         yield Table(id="passes", classes="pane")
         prompt = Input(id="filter", compact=True, placeholder="run, commit, GPU, reason ...")
@@ -64,9 +65,8 @@ class PassesScreen(ViewKeys, MarkKeys):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Read what the index knows, then bring it up to date."""
+        """Say whose list it is."""
         self._show_title()
-        self._read((0,))
 
     def on_screen_resume(self) -> None:
         """Follow the index, from now until another screen covers this one."""
