@@ -5,7 +5,6 @@ from typing import ClassVar
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import var
@@ -13,9 +12,6 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from omnitui.ui.widgets.rows import Row, Toned
-
-_STRIPS = 128
-"""More than are on any screen."""
 
 
 class CursorRows(ScrollView, Toned, can_focus=True):
@@ -56,7 +52,7 @@ class CursorRows(ScrollView, Toned, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._base = Style.null()
-        self._strips: LRUCache[tuple[Row, Style, int], Strip] = LRUCache(_STRIPS)
+        self._strips: dict[tuple[int, Style, int], Strip] = {}
 
     @property
     def total(self) -> int:
@@ -148,9 +144,19 @@ class CursorRows(ScrollView, Toned, can_focus=True):
             self._go(index)
 
     def notify_style_update(self) -> None:
-        """Forget the strips: the tones have other colours."""
-        self._strips.clear()
+        """Make all rows anew: the tones have other colours."""
+        self.forget_rows()
         super().notify_style_update()
+
+    def forget_rows(self) -> None:
+        """Make all rows anew when they are next drawn: `row_at` has others now."""
+        self._strips.clear()
+
+    def keep_rows(self, first: int, end: int) -> None:
+        """Make these rows before they are drawn, and keep no others."""
+        self._strips = {key: strip for key, strip in self._strips.items() if first <= key[0] < end}
+        for index in range(first, end):
+            self._strip_at(index, self._base)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw some lines; the style that they share is looked up once."""
@@ -165,12 +171,11 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         base = self._base
         if index == self.cursor and self.takes(index):
             base += self.get_component_rich_style("rows--cursor", partial=True)
-        return self.kept_strip(self.row_at(index), base)
+        return self._strip_at(index, base)
 
-    def kept_strip(self, row: Row, base: Style) -> Strip:
-        """A row over the whole width; it is made once, as a scroll moves more rows than it brings."""
+    def _strip_at(self, index: int, base: Style) -> Strip:
         width = self.scrollable_content_region.width
-        strip = self._strips.get((row, base, width))
+        strip = self._strips.get((index, base, width))
         if strip is None:
-            strip = self._strips[row, base, width] = self.strip(row, width, base)
+            strip = self._strips[index, base, width] = self.strip(self.row_at(index), width, base)
         return strip

@@ -84,6 +84,7 @@ class Table(CursorRows):
         if total != self._total:
             self._total = total
             self.virtual_size = Size(0, total + self.HEAD)
+        self.forget_rows()
         self.set_reactive(Table.cursor, self.nearest(self.cursor if cursor is None else cursor))
         self.refresh()
         self.call_after_refresh(self.into_view)
@@ -93,6 +94,12 @@ class Table(CursorRows):
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
             self.post_message(self.Seen(self, *self.seen))
+            self.call_after_refresh(self._look_ahead)
+
+    def _look_ahead(self) -> None:
+        first, end = self.seen
+        # The next page is then only drawn.
+        self.keep_rows(max(0, first - self.shown), min(self._total, end + self.shown))
 
     # Textual calls the handlers of all classes in turn, from the last one up: none of them calls `super`.
     def on_resize(self) -> None:
@@ -109,4 +116,5 @@ class Table(CursorRows):
         """Draw one line of the widget."""
         if y:
             return super().render_line(y)
-        return self.kept_strip(self._head, self._base + self.get_component_rich_style("table--head", partial=True))
+        base = self._base + self.get_component_rich_style("table--head", partial=True)
+        return self.strip(self._head, self.scrollable_content_region.width, base)
