@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -15,6 +15,7 @@ from omnitui.decisions import NOTHING, stop_left_overs
 from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.jobs.output import tail
 from omnitui.model import MARKER, SCHEMA, RunState
+from omnitui.places.local import identity_of
 from omnitui.plan import custom, lay_out, schedule_of
 from omnitui.runbook import load
 from omnitui.runbook.check import problems
@@ -102,6 +103,16 @@ def refuse_series(runbook: Runbook, schedule: Schedule, values: Mapping[str, str
             raise UsageError(f"{both} would share the output folder {out}; give their series different names")
 
 
+@contextmanager
+def beginning(run: RunFolder) -> Iterator[None]:
+    """Start a new run within: nothing is left of one that is refused, which would be the newest run."""
+    try:
+        yield
+    except BaseException:
+        store.take_back(run, identity_of(os.getpid()))
+        raise
+
+
 def start(
     run: RunFolder,
     secrets: Mapping[str, str] | None = None,
@@ -164,7 +175,8 @@ def _handed_off(run: RunFolder, child: "subprocess.Popen[bytes]", pipe: int) -> 
         status = child.wait()
         said = tail(run.runner_log, 3)
         raise OmniError(
-            f"the runner died (status {status}) before it began: {' | '.join(said) or 'it said nothing'}"
+            f"the runner of {run.name} died (status {status}) before it began: "
+            f"{' | '.join(said) or 'it said nothing'}"
         )
     told = json.loads(line)
     if "begun" in told:

@@ -9,7 +9,7 @@ from omnitui.store.files import folder_id, make_folder, move_aside, replace_file
 from omnitui.store.folder import RunFolder, find, home, now, runs
 from omnitui.store.journal import ask, asked, drop_old_requests, events, forget_requests, replay
 from omnitui.store.lock import Holder, holder, locked
-from omnitui.store.owned import Owned, create, owned
+from omnitui.store.owned import Owned, create, owned, take_back
 from omnitui.store.pass_file import PassStanding, read_standing, standing_of
 from omnitui.store.state_file import from_toml, read, to_toml
 
@@ -41,5 +41,6 @@ __all__ = [
     "runs",
     "shortage",
     "standing_of",
+    "take_back",
     "to_toml",
 ]

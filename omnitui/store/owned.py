@@ -4,18 +4,19 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from omnitui.errors import RunbookError, StoreError, UsageError
+from omnitui.errors import OmniError, RunbookError, StoreError, UsageError
 from omnitui.model import Identity, RunState
 from omnitui.runbook.load import load
 from omnitui.store.files import make_folder, replace_file, sync_folder
 from omnitui.store.folder import RunFolder, home, now
+from omnitui.store.journal import events
 from omnitui.store.lock import locked
 from omnitui.store.pass_file import write_standings
 from omnitui.store.state_file import END, read, to_toml
@@ -153,6 +154,21 @@ def create(state: RunState, runbook_folder: Path, files: list[Path]) -> RunFolde
     except OSError as error:
         raise StoreError(f"{final.path} cannot be made: {error.filename or ''} {error.strerror}") from error
     return final
+
+
+def take_back(run: RunFolder, identity: Identity) -> None:
+    """Remove a run that was made and never began. One that anybody took up stays, or whose runner died of a bug.
+
+    It is gone whole; where it cannot be, it stays.
+    """
+    with (
+        suppress(OmniError, OSError),
+        locked(run, identity, "command"),
+        tempfile.TemporaryDirectory(prefix=".old-", dir=run.path.parent) as scratch,
+    ):
+        told = run.runner_log.exists() and run.runner_log.stat().st_size
+        if [event["event"] for event in events(run)[0]] == ["created"] and not told:
+            run.path.rename(Path(scratch) / run.name)
 
 
 def _fill(final: RunFolder, state: RunState, runbook_folder: Path, files: list[Path]) -> None:

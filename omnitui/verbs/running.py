@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from omnitui import config, headless, preflight, store, supervise
-from omnitui.errors import Blocked, OmniError, UsageError
+from omnitui.errors import Blocked, UsageError
 from omnitui.headless import say
 from omnitui.model import RunState
 from omnitui.resumption import Resume
@@ -55,13 +55,10 @@ def run_verb(
     names = [name for name, variable in loaded(runbook).variables.items() if variable.secret]
     secrets = {name: values.pop(name) for name in names if name in values}
     run = supervise.make_run(runbook, values, schedule, _order(order))
-    for warning in preflight.preflight(loaded(runbook), values):
-        sys.stderr.write(f"omnitui: {warning}\n")
-    try:
+    with supervise.beginning(run):
+        for warning in preflight.preflight(loaded(runbook), values):
+            sys.stderr.write(f"omnitui: {warning}\n")
         _start(run, store.read(run), secrets, yes=yes)
-    except OmniError:
-        sys.stderr.write(f"omnitui: run {run.name} is made and has not begun; then: omnitui resume {run.name}\n")
-        raise
     return _watch(run, plain=plain, detach=detach)
 
 

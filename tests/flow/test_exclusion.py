@@ -14,7 +14,7 @@ from omnitui.places.local import is_alive
 from omnitui.preflight import preflight
 from omnitui.runbook import load
 from omnitui.supervise import make_run
-from tests.flow.desk import PASS, RUNBOOKS, Desk, alive
+from tests.flow.desk import PASS, RUNBOOKS, Desk, alive, contents
 from tests.waiting import PATIENCE_S, until
 
 
@@ -67,15 +67,31 @@ def test_a_second_run_on_the_same_port_is_refused_and_names_the_first(desk: Desk
     assert told.code == 3
     assert f"port {desk.port}" in told.err
     assert first.name in told.err
-    assert "is made and has not begun; then: omnitui resume " in told.err
     assert store.holder(first)
+    # Nothing is left of the second, so the first is the newest still.
+    assert desk.only_run() == first
+    assert first.name in desk.omnitui("status").out
     desk.release("client")
     until(lambda: store.holder(first) is None, about="the first run is over")
 
     # Once the first is over, the second may begin.
-    (second,) = [run for run in store.runs() if run != first]
-    assert desk.state(second).steps == {}
-    assert desk.resume(second).code == 0
+    assert desk.omnitui(*desk.mini()).code == 0
+
+
+def test_a_run_that_had_begun_stays_when_its_resume_is_refused(desk: Desk) -> None:
+    held = desk.waiting("client")
+    desk.omnitui("stop", held.name)
+    desk.release("client")
+    other = desk.waiting("versions")
+    before = contents(held.path)
+    told = desk.resume(held)
+    assert told.code == 3
+    assert f"port {desk.port} belongs to run {other.name}" in told.err
+    after = contents(held.path)
+    assert {name: before[name] for name in before if name != "lock"} == {
+        name: after[name] for name in before if name != "lock"
+    }
+    desk.omnitui("stop", other.name)
 
 
 def test_two_runs_of_the_same_second_have_different_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

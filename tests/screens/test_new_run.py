@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from omnitui import store, supervise
+from omnitui.claims import claimed
 from omnitui.model import Identity, Passed, ended_attempt
 from omnitui.plan import lay_out
 from omnitui.runbook.narrow import of_run
@@ -21,6 +22,18 @@ from textual.widgets import Button, Input, Select, Static
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 DUO = str(Path(__file__).parents[1] / "data" / "runbooks" / "duo")
+
+PORTY = """
+schema = 1
+title = "Porty"
+summary = "Wants a port for itself."
+resources = { ports = ["${PORT}"] }
+variables.PORT = { default = "8000", help = "The port." }
+[[phases]]
+id = "all"
+title = "All"
+steps = [{ id = "one", title = "One", run = "true" }]
+"""
 
 
 @asynccontextmanager
@@ -67,6 +80,26 @@ async def test_a_value_that_does_not_fit_is_refused_beside_its_field(
         await pilot.press("ctrl+s")
         assert app.focused is field(app, "PORT").query_one(Input)
         assert not store.runs()
+
+
+async def test_a_start_that_is_refused_leaves_the_fields_and_no_run(
+    fake_runs: Any, until: Until, tmp_path: Path
+) -> None:
+    book = make_book(tmp_path / "porty", PORTY)
+    async with opened(until, book, 1) as (pilot, app):
+        await fill(pilot, app, "PORT", "8123")
+        with claimed({"port-8123": "port 8123"}, "another"):
+            await pilot.press("ctrl+s")
+            await until(
+                lambda: "port 8123 belongs to run another" in " ".join(n.message for n in app._notifications)
+            )
+        await pilot.pause()
+        assert isinstance(app.screen, NewRunScreen) and not store.runs()
+        assert field(app, "PORT").value == "8123"
+        await pilot.press("ctrl+s")
+        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        (run,) = store.runs()
+        await until(lambda: store.holder(run) is None)
 
 
 async def test_make_without_starting(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -468,6 +468,24 @@ def test_a_run_that_is_there_already_is_not_touched(home: Path, book: Path) -> N
     assert names(home / "runs") == [made.name]
 
 
+def test_only_a_run_that_nobody_took_up_is_taken_back(home: Path, book: Path) -> None:
+    def made() -> RunFolder:
+        return store.create(state(), book, [book / "runbook.toml"])
+
+    store.take_back(made(), ME)
+    assert names(home / "runs") == []
+    run = made()
+    with store.locked(run, ME, "runner"):
+        store.take_back(run, ME)
+    run.runner_log.write_text("Traceback\n")
+    store.take_back(run, ME)
+    run.runner_log.write_text("")
+    with store.owned(run, ME) as owned:
+        owned.commit("runner_started")
+    store.take_back(run, ME)
+    assert store.runs() == [run] and names(home / "runs") == [run.name]
+
+
 def test_a_home_that_is_a_file_is_told(home: Path, book: Path) -> None:
     home.write_bytes(b"")
     with pytest.raises(StoreError, match="set OMNITUI_HOME to a writable folder"):

@@ -270,12 +270,10 @@ class NewRunScreen(Working):
     def _make(self, make: Callable[[], RunFolder], secrets: Mapping[str, str], *, begin: bool) -> None:
         try:
             run = make()
-        except OmniError as error:
-            self.post_message(WorkFailed(error))
-            return
-        try:
             if begin:
-                supervise.start(run, secrets)
+                with supervise.beginning(run):
+                    supervise.start(run, secrets)
         except OmniError as error:
             self.post_message(WorkFailed(error))
-        self.post_message(RunMade(run.path, tuple(secrets.items())))
+        else:
+            self.post_message(RunMade(run.path, tuple(secrets.items())))
