@@ -87,7 +87,7 @@ class WorkloadReading(Struct, frozen=True):
     failed: int = 0
     skipped: int = 0
     ids: Mapping[str, tuple[str, ...]] = {}
-    """The samples concerned: `failed`, `skipped`, `twice`, `no audio`."""
+    """The samples concerned: `failed`, `skipped`, `twice`, `not finite`, `no audio`."""
 
     @property
     def missing(self) -> int | None:

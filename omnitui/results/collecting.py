@@ -54,7 +54,7 @@ class Collected(Struct, frozen=True):
 def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_before: float = 0.0) -> Collected:
     """Read the output of a pass; `not_before` (epoch seconds) is when it began, if that is known."""
     coverage, audio = read_coverage(runbook, out, values, not_before)
-    metrics, missing = read_metrics(runbook, out, values, coverage)
+    metrics, missing = read_metrics(runbook, out, values, coverage, not_before)
     coverage = msgspec.structs.replace(coverage, missing=missing)
     if audio:
         metrics["audio.files"] = sum(check.files for check in audio.values())

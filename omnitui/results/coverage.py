@@ -1,5 +1,6 @@
 """Coverage: whether every workload of a pass has all its samples, each once, none failed, from this pass."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 from omnitui.readings import CoverageReading, WorkloadReading
 from omnitui.results.audio import AudioCheck, check_audio
-from omnitui.results.files import ResultError, read_json, search
+from omnitui.results.files import ResultError, is_older, read_json, search
 from omnitui.runbook.measured import Workload
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
@@ -39,7 +40,7 @@ def _workload(
         rows = search(workload.rows, data) if workload.rows else None
     except ResultError as error:
         return WorkloadReading(workload.id, expected, wrong=(str(error),))
-    wrong = [f"{file.name} is older than this pass"] * (file.stat().st_mtime < not_before)
+    wrong = [f"{file.name} is older than this pass"] * is_older(file, not_before)
     if workload.rows and not isinstance(rows, list):
         return WorkloadReading(workload.id, expected, wrong=(*wrong, f"{workload.rows} is no list"))
     named: list[str] = []
@@ -49,6 +50,7 @@ def _workload(
         wrong += _counts(rows, keys, expected, workload.key)
         named = [str(one) for one in keys if one is not None]
         concerned["twice"] = tuple(one for one, count in Counter(named).items() if count > 1)
+        concerned["not finite"] = _not_finite(rows, keys, wrong)
         count, unique = len(rows), len(set(map(str, keys)))
     else:
         before = len(wrong)
@@ -62,6 +64,7 @@ def _workload(
         files = sorted(out.glob(expand(workload.audio, values)))
         audio[workload.id] = checked = check_audio(files)
         concerned["no audio"] = _audio(checked, files, named, expected, wrong)
+        wrong += _few(tuple(f"{one.name} is older than this pass" for one in files if is_older(one, not_before)))
     ids = {what: found for what, found in concerned.items() if found}
     # A list has the lost ones in it; a number tells how many are done.
     done = max(0, unique - failed - skipped) if workload.rows else count
@@ -89,6 +92,26 @@ def told(reading: WorkloadReading) -> str:
     parts += [f"skipped {reading.skipped}", f"missing {reading.missing}"]
     ids = "".join(f"; {what}: {_listed(found)}" for what, found in reading.ids.items())
     return ", ".join(parts) + ids
+
+
+def _not_finite(rows: list[Any], ids: list[Any], wrong: list[str]) -> tuple[str, ...]:
+    """The samples with a NaN or an infinity: what is computed over all of them may have passed over these."""
+    found = tuple(str(one) for one, row in zip(ids, rows, strict=True) if _is_not_finite(row))
+    if found:
+        wrong.append(f"{len(found)} with a number that is not finite: {_listed(found)}")
+    return found
+
+
+def _is_not_finite(row: Any) -> bool:
+    """Whether a number anywhere in a sample is NaN or infinite."""
+    left = [row]
+    while left:
+        value = left.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            return True
+        if isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else value
+    return False
 
 
 def _listed(ids: tuple[str, ...]) -> str:
@@ -153,7 +176,7 @@ def _fields(workload: Workload, data: Any, values: Mapping[str, str], out: Path,
         except ResultError as error:
             wrong.append(str(error))
             continue
-        if other and other.stat().st_mtime < not_before:
+        if other and is_older(other, not_before):
             wrong.append(f"{other.name} is older than this pass")
         elif value is None:
             wrong.append(f"{check.path} is missing")

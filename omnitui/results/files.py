@@ -39,6 +39,14 @@ def read_json(path: Path) -> Any:
         raise ResultError(f"{path.name} is not whole JSON ({error})") from error
 
 
+def is_older(path: Path, than: float) -> bool:
+    """Whether a file was last written before `than` (epoch seconds); one that is not there was not."""
+    try:
+        return path.stat().st_mtime < than
+    except OSError:
+        return False
+
+
 def _whole(digits: str) -> float:
     return int(digits) if len(digits) <= _DIGITS else float(digits)
 
@@ -57,5 +65,6 @@ def search(path: str, data: Any) -> Any:
     """The value at a JMESPath, or None."""
     try:
         return jmespath.search(path, data)
-    except jmespath.exceptions.JMESPathError as error:
+    # A wrong path, or a function of it that the data do not fit: `ceil` of NaN, `floor` of infinity.
+    except (ValueError, ArithmeticError) as error:
         raise ResultError(f"the path {path!r} is wrong: {error}") from error

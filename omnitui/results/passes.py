@@ -10,7 +10,7 @@ from msgspec import Struct
 from omnitui.model import PassRecord, RunState
 from omnitui.plan import Plan, lay_out
 from omnitui.readings import CoverageReading
-from omnitui.results.files import ResultError, read_json, search
+from omnitui.results.files import ResultError, is_older, read_json, search
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand
 from omnitui.store import PassStanding, RunFolder, standing_of
@@ -54,14 +54,19 @@ class PassResult(Struct, frozen=True):
 
 
 def read_metrics(
-    runbook: Runbook, out: Path, values: Mapping[str, str], coverage: CoverageReading | None = None
+    runbook: Runbook,
+    out: Path,
+    values: Mapping[str, str],
+    coverage: CoverageReading | None = None,
+    not_before: float = 0.0,
 ) -> tuple[dict[str, float], tuple[str, ...]]:
     """Every metric of the runbook, and what is wrong with those that have no finite number. Never a made-up 0.
 
-    Some clients write 0 for the mean of nothing: a 0 from a file that has no sample done is no figure.
+    Some clients write 0 for the mean of nothing: a 0 from a file that has no sample done is no figure. A file that
+    is older than the pass, which began at `not_before` (epoch seconds), is of another one.
     """
     metrics: dict[str, float] = {}
-    wrong: list[str] = []
+    wrong = _stale(runbook, out, values, not_before)
     nothing = _without_samples(runbook, values, coverage)
     for metric in runbook.metrics:
         file = expand(metric.file, values)
@@ -77,6 +82,18 @@ def read_metrics(
         else:
             metrics[metric.id] = value
     return metrics, tuple(wrong)
+
+
+def _stale(runbook: Runbook, out: Path, values: Mapping[str, str], not_before: float) -> list[str]:
+    """The files of metrics that are older than the pass, but for those that its coverage tells."""
+    covered = {expand(workload.file, values) for workload in runbook.workloads}
+    covered |= {expand(check.file, values) for workload in runbook.workloads for check in workload.checks}
+    files = dict.fromkeys(expand(metric.file, values) for metric in runbook.metrics)
+    return [
+        f"{file} is older than this pass"
+        for file in files
+        if file not in covered and is_older(out / file, not_before)
+    ]
 
 
 def _refused(value: object) -> str:

@@ -109,6 +109,13 @@ def test_what_is_wrong_is_told(read: Read, data: object, wrong: tuple[str, ...])
     assert read(data).wrong == wrong
 
 
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, [1.0, math.nan], {"a": {"b": [math.inf]}}])
+def test_a_sample_with_a_number_that_is_not_finite_is_told(read: Read, odd: object) -> None:
+    reading = read(changed(per_request=[{"id": "a", "s": 1.0}, {"id": "b", "s": odd}, {"id": "c", "s": "NaN"}]))
+    assert reading.wrong == ("1 with a number that is not finite: b",)
+    assert reading.ids == {"not finite": ("b",)}
+
+
 def test_every_way_to_cut_a_file_is_seen(read: Read) -> None:
     data = json.dumps(GOOD).encode()
     for end in range(0, len(data), 7):
@@ -144,6 +151,8 @@ def test_another_key_names_the_samples(read: Read) -> None:
 def test_a_path_that_is_wrong_is_told(read: Read) -> None:
     bad = Workload(id="s", title="S", file="seed/run.json", rows="[", expect="2")
     assert read(GOOD, workload=bad).wrong[0].startswith("the path '[' is wrong")
+    odd = Workload(id="s", title="S", file="seed/run.json", count="floor(summary.request_rate)", expect="3")
+    assert read(GOOD, workload=odd).wrong[0].startswith("the path 'floor(summary.request_rate)' is wrong: ")
     check = Check(path="length(nothing)", equals="3")
     bad = Workload(id="s", title="S", file="seed/run.json", rows="per_request", expect="3", checks=(check,))
     assert read(GOOD, workload=bad).wrong[0].startswith("the path 'length(nothing)' is wrong")
@@ -202,6 +211,14 @@ def test_missing_and_silent_sounds_are_told(tmp_path: Path) -> None:
 
 def test_sounds_are_found_by_the_ids_of_their_samples(tmp_path: Path) -> None:
     assert spoken(tmp_path, a=0.5, other=0.5).wrong == ("no audio for b",)
+
+
+def test_sounds_of_an_earlier_pass_are_told(tmp_path: Path) -> None:
+    spoken(tmp_path, a=0.5, b=0.5)
+    os.utime(tmp_path / "audio" / "a.wav", (1000.0, 1000.0))
+    found, _ = read_coverage(book(SPOKEN), tmp_path, {}, 2000.0)
+    (reading,) = found.workloads
+    assert reading.wrong == ("a.wav is older than this pass",)
 
 
 def test_only_a_few_bad_sounds_are_named(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import math
+import os
 import statistics
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omnitui.model import Passed, PassRecord, Skipped, Status, StepRecord, Waiting
 from omnitui.plan import lay_out
+from omnitui.results.collecting import read_output
 from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
 from omnitui.results.provenance import gpus, pinned, provenance, remedies
@@ -19,7 +21,7 @@ from omnitui.results.sources import Measured
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.statistics import row as row_of
 from omnitui.results.table import Format, number, render
-from omnitui.runbook.measured import Metric
+from omnitui.runbook.measured import Metric, Workload
 from omnitui.runbook.schema import Runbook
 from omnitui.samples import Gpu, GpuLook, Sample
 from omnitui.store import RunFolder
@@ -75,6 +77,28 @@ def test_missing_files_and_fields_are_told_and_the_rest_is_read(tmp_path: Path) 
     assert read_metrics(book("["), tmp_path, {"NAME": "r"})[0] == {}
     (tmp_path / "r.json").write_text("{")
     assert read_metrics(book("a"), tmp_path, {"NAME": "r"})[1][0].startswith("a: r.json is not whole JSON")
+
+
+@pytest.mark.parametrize("path", ["ceil(m)", "floor(m)", "[m][::0]"])
+def test_a_function_that_a_number_does_not_fit_is_told(tmp_path: Path, path: str) -> None:
+    (tmp_path / "r.json").write_text('{"m": NaN}')
+    metrics, (told,) = read_metrics(book(path), tmp_path, {"NAME": "r"})
+    assert metrics == {}
+    assert f"the path {path!r} is wrong: " in told
+
+
+def test_a_metric_of_a_file_that_is_older_than_the_pass_is_told(tmp_path: Path) -> None:
+    for name in ("old", "new", "covered"):
+        (tmp_path / name).write_text('{"a": 1, "b": 2}')
+        os.utime(tmp_path / name, (2000.0, 2000.0) if name == "new" else (1000.0, 1000.0))
+    metrics = tuple(
+        Metric(id=f"{file}.{path}", file=file, path=path) for file in ("old", "new", "covered") for path in "ab"
+    )
+    workload = Workload(id="w", title="W", file="covered", count="a", expect="1")
+    told = Runbook(schema=1, title="T", summary="S", metrics=metrics, workloads=(workload,))
+    assert read_metrics(told, tmp_path, {}, not_before=2000.0)[1] == ("old is older than this pass",)
+    found = read_output(told, tmp_path, {}, 2000.0)
+    assert found.reasons == ("w: covered is older than this pass", "old is older than this pass")
 
 
 _json: st.SearchStrategy[object] = st.recursive(
