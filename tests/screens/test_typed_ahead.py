@@ -1,16 +1,21 @@
 """What is typed before it can be seen where it goes must not stop, skip, start or answer anything."""
 
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from omnitui import decisions, store
+from omnitui import decisions, store, supervise
 from omnitui.model import Failed, Identity
 from omnitui.store import RunFolder
+from omnitui.ui.run_messages import Plans
+from omnitui.ui.screens import run_keys
 from omnitui.ui.screens.dialogs import ChoiceScreen, PromptScreen
 from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.screens.run_keys import read_plans
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.server_logs import ServerLogs
@@ -26,6 +31,14 @@ def burst(on: Opened, text: str) -> None:
     """All of it at once, as a slow line brings it."""
     for key in [Key(NAMES.get(char, char), char) for char in text]:
         on.app.post_message(key)
+
+
+def pressed(on: Opened, key: str, at_s: float) -> float:
+    """One key, typed at a time of the clock that events have; that time."""
+    event = Key(key, key)
+    event.time = at_s
+    on.app.post_message(event)
+    return at_s
 
 
 def asked(run: RunFolder) -> list[str]:
@@ -117,3 +130,75 @@ async def test_what_is_typed_into_a_servers_log_outlives_the_server(fake_runs: A
         assert isinstance(on.app.focused, Input) and on.app.focused.value == "42"
         await on.pilot.press("escape")
         await until(lambda: not logs.display)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """What was started, each with whether it is one step; nothing is."""
+    found: list[bool] = []
+    monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: found.append(one))
+    return found
+
+
+async def step_over(on: Opened, until: Until) -> None:
+    """The current step is done, and the next one is shown."""
+    decisions.skip(on.run, "_/_/packages", "as if it had ended")
+    checklist = on.screen.query_one(Checklist)
+    await until(lambda: checklist.key == "_/_/agree")
+
+
+async def test_a_key_that_is_held_goes_on_once(fake_runs: Any, until: Until, started: list[bool]) -> None:
+    async with opened(fake_runs.make("held"), until) as on:
+        at_s = pressed(on, "r", monotonic())
+        await until(lambda: started == [True])
+        await step_over(on, until)
+        shown = monotonic()
+        # The longest pause of a terminal before a repeat, on for seconds with the next step in sight.
+        while at_s < shown + 5.0:
+            at_s = pressed(on, "r", at_s + 0.66)
+        await on.pilot.pause()
+        assert started == [True]
+        pressed(on, "r", at_s + 1.0)
+        await until(lambda: started == [True, True])
+
+
+async def test_a_key_that_was_typed_before_the_step_was_shown_does_not_start_it(
+    fake_runs: Any, until: Until, started: list[bool]
+) -> None:
+    async with opened(fake_runs.make("held"), until) as on:
+        typed = monotonic()
+        await step_over(on, until)
+        pressed(on, "r", typed)
+        await on.pilot.pause()
+        pressed(on, "a", monotonic())
+        await until(lambda: started == [False])
+
+
+async def test_a_second_press_waits_for_what_the_first_one_starts(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[bool] = []
+    read: list[RunFolder] = []
+    begun = threading.Event()
+
+    def start(run: RunFolder, secrets: object, *, one: bool, where: str | None) -> None:
+        started.append(one)
+        begun.wait()
+
+    def plans(run: RunFolder) -> Plans:
+        read.append(run)
+        return read_plans(run)
+
+    monkeypatch.setattr(supervise, "start", start)
+    monkeypatch.setattr(run_keys, "read_plans", plans)
+    async with opened(fake_runs.make("held"), until) as on:
+        try:
+            burst(on, "ra")
+            await until(lambda: len(read) == 2 and bool(started))
+            await on.pilot.pause()
+            assert len(started) == 1
+        finally:
+            begun.set()
+        await until(lambda: not [one for one in on.app.workers if one.group == "start"])
+        pressed(on, "r", monotonic() + 1.0)
+        await until(lambda: len(started) == 2)

@@ -6,10 +6,12 @@ What takes time is done by threads, each of which ends in one message; what foll
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from time import monotonic
 from typing import ClassVar
 
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
+from textual.events import Key
 
 from omnitui import decisions, store, supervise
 from omnitui.errors import OmniError
@@ -23,12 +25,16 @@ from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
 from omnitui.ui.lending import lend_terminal
 from omnitui.ui.messages import WorkFailed
-from omnitui.ui.run_messages import Plans, PlansRead
+from omnitui.ui.run_messages import Plans, PlansRead, SnapshotRead
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
 from omnitui.ui.screens.working import Working
 from omnitui.ui.step_texts import cleaned
 from omnitui.values import command_of, environment_at, of_scope, place_of, shell_rc
 from omnitui.world import observe
+
+LET_GO_S = 0.7
+"""A key that comes again sooner is held down: terminals tell nothing else, first after up to 0.66 s."""
+_GOING_ON = frozenset("ray")
 
 
 def read_plans(run: RunFolder) -> Plans:
@@ -43,7 +49,7 @@ class RunKeys(Working):
     """What a key does to a run. Subclasses show it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "go(True)", "run", tooltip="Run the next step and stop"),
+        Binding("r", "go(True)", "run", tooltip="Run the next step and stop; held down, it is one press"),
         Binding("a", "go(False)", "auto", tooltip="Run on until something needs you"),
         Binding("y", "confirm", "yes", tooltip="Say yes to the step that asks, and go on"),
         Binding("h", "hold", "hold", tooltip="End the runner after the step that it is at"),
@@ -59,6 +65,11 @@ class RunKeys(Working):
     run: RunFolder
     snapshot: Snapshot | None
     secrets: dict[str, str]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pressed = ("", 0.0)
+        self._shown_at_s = 0.0
 
     def selected_step(self) -> PlannedStep | None:
         """The step that the keys mean."""
@@ -93,6 +104,22 @@ class RunKeys(Working):
         return step is not None
 
     # -- going on ----------------------------------------------------------------------------------------------
+
+    def on_key(self, event: Key) -> None:
+        """A press goes on once, and from what was shown before it: a held key would start step after step."""
+        key, at_s = self._pressed
+        self._pressed = (event.key, event.time)
+        held = event.key == key and event.time < at_s + LET_GO_S
+        if event.key in _GOING_ON and (held or event.time < self._shown_at_s):
+            event.stop()
+
+    def on_screen_resume(self) -> None:
+        """Whoever came back from a question has let go of the key that led to it."""
+        self._pressed = ("", 0.0)
+
+    def on_snapshot_read(self, _message: SnapshotRead) -> None:
+        """What a key means is shown from now on."""
+        self._shown_at_s = monotonic()
 
     def action_go(self, one: bool) -> None:
         """Look at what going on would do now, then ask what has to be asked."""
@@ -136,19 +163,25 @@ class RunKeys(Working):
             ask = PromptScreen("The run needs its secrets", (), fields, "Start")
             self.app.push_screen(ask, partial(self._secrets_given, one, where, before))
         else:
-            self.in_thread(partial(self._started, one, where, before))
+            self._begin(one, where, before)
 
     def _secrets_given(
         self, one: bool, where: str | None, before: Callable[[], None] | None, given: Mapping[str, str] | None
     ) -> None:
         if given:
             self.secrets.update(given)
-            self.in_thread(partial(self._started, one, where, before))
+            self._begin(one, where, before)
 
-    def _started(self, one: bool, where: str | None, before: Callable[[], None] | None) -> None:
+    def _begin(self, one: bool, where: str | None, before: Callable[[], None] | None) -> None:
+        # A second runner would wait for the first, and then run a step that nobody has seen.
+        if all(one.is_finished for one in self.workers if one.node is self and one.group == "start"):
+            self.in_thread(partial(self._started, one, where, before), "start")
+
+    def _started(self, one: bool, where: str | None, before: Callable[[], None] | None) -> SnapshotRead:
         if before:
             before()
         supervise.start(self.run, self.secrets, one=one, where=where)
+        return SnapshotRead(take(self.run))
 
     # -- holding and stopping ----------------------------------------------------------------------------------
 
