@@ -11,7 +11,7 @@ from omnitui.readings import CoverageReading
 from omnitui.results.audio import AudioCheck
 from omnitui.results.coverage import read_coverage, told
 from omnitui.results.passes import read_metrics
-from omnitui.results.table import number
+from omnitui.results.table import number, one_line
 from omnitui.runbook.schema import Runbook
 
 
@@ -48,7 +48,9 @@ class Collected(Struct, frozen=True):
         said += [f"coverage.{one.id} {told(one)}" for one in self.coverage.workloads]
         said += [f"wrong: {reason}" for reason in self.reasons]
         why = f"{len(self.reasons)} wrong, told above" if self.reasons else judge_coverage(self.coverage).reason
-        return [*said, f"coverage.complete {self.complete}: {why}"]
+        said.append(f"coverage.complete {self.complete}: {why}")
+        # An id from a file is no word on a line of its own, which a gate would take for one.
+        return [one_line(line) for line in said]
 
 
 def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_before: float = 0.0) -> Collected:

@@ -11,6 +11,7 @@ import tomli_w
 from omnitui import comparing
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import Source, find
+from omnitui.results.table import values_of
 from omnitui.results.telling import report
 from omnitui.results.telling.writing import AlreadyThere, write
 from tests.result_stores import known, result, take_in
@@ -80,6 +81,62 @@ def test_every_form_says_why_there_is_no_mean() -> None:
     assert page.index("containers differs") < page.index("speech.throughput")
     said: list[str] = []
     assert not comparing.tell_results([source.name], "table", said.append)
+
+
+# -- every form says the same, and no text breaks out of it ------------------------------------------------------
+
+
+def broken() -> tuple[Source, str]:
+    """A run of which one pass is left out, for a reason that has lines and markup of its own."""
+    reason = "2 of 3: `a|b`\n| <b>x</b> | *y* _z_ a_b\x1b[2J"
+    passes = {
+        f"main/run{n}": result(f"run{n}", 1, {"wer": 0.02}, **({"marks": (reason,)} if n == 3 else {}))
+        for n in (1, 2, 3)
+    }
+    home = take_in(passes, known("5ed8a8d", "main"))
+    return find(home.name), reason
+
+
+def test_every_form_names_who_is_left_out_and_why() -> None:
+    source, reason = broken()
+    seen = "2 of 3: `a|b` ⏎ | <b>x</b> | *y* _z_ a_b"
+    assert f"run3 is left out: {seen}" in comparing.exported(source.name, "table").splitlines()
+    escaped = r"2 of 3: \`a\|b\` ⏎ \| \<b>x\</b> \| \*y\* \_z\_ a_b"
+    assert f"- run3 is left out: {escaped}" in comparing.exported(source.name, "md").splitlines()
+    (series,) = json.loads(comparing.exported(source.name, "json"))["series"]
+    assert series["left_out"] == [["run3", reason]]
+    for line in csv.DictReader(comparing.exported(source.name, "csv").splitlines()):
+        assert line["left_out"] == f"run3: {seen}"
+    assert seen in Page(comparing.exported(source.name, "html")).text("td")
+    found = comparing.compared(f"{source.name}/main", f"{source.name}/main")
+    for line in csv.DictReader(comparing.told(found, "csv").splitlines()):
+        assert line["left_out"] == " | ".join(f"{side} {source.name} main/run3: {seen}" for side in "AB")
+        assert line["rehearsal"] == "false"
+
+
+def test_a_command_of_several_lines_stays_in_its_cell() -> None:
+    source = three(edited={"client": "cd x && \\\n  a | b"})
+    for form in ("table", "md"):
+        told = comparing.exported(source.name, form)
+        (line,) = [line for line in told.splitlines() if "edited differs" in line]
+        assert "run3: client = cd x" in line
+        assert line.endswith(("b", "b; run1, run2: (empty)"))
+    found_too = comparing.compared(f"{source.name}/main/run1", f"{source.name}/main/run3")
+    rows = [line for line in comparing.told(found_too, "md").splitlines() if "| edited |" in line]
+    assert [line.replace(r"\|", "").count("|") for line in rows] == [6]
+
+
+def test_long_values_are_shown_where_they_differ() -> None:
+    common = "package-of-a-long-list 1.0, " * 9
+    one, other, *rest = values_of(
+        [f"{common}torch 2.9", f"{common}torch 2.8 and much more that is not shown here", None, "torch 2.7"], 60
+    )
+    assert rest == ["not known", "torch 2.7"]
+    assert one.startswith("…")
+    assert one.endswith("torch 2.9")
+    assert "torch 2.8" in other
+    assert max(len(one), len(other)) <= 60
+    assert values_of([common], 60) == values_of([common, common], 60)[:1]
 
 
 # -- one HTML page ---------------------------------------------------------------------------------------------
@@ -188,6 +245,15 @@ def test_a_page_has_every_pass_with_its_reason_and_what_differs_before_any_numbe
     assert {"speech.throughput ↑", "req/s", "5.5", "0.707107", "5", "6"} <= set(cells)
     assert [name for tag, name, _ in page.attributes if tag == "svg" and name == "viewbox"] == ["viewbox"] * 2
     assert len([tag for tag, name, _ in page.attributes if (tag, name) == ("circle", "cx")]) == 4
+
+
+def test_what_nobody_knows_is_not_called_the_same() -> None:
+    source = three()
+    for one in source.passes:
+        (one.folder / "provenance.toml").unlink()
+    told = Page(comparing.exported(source.name, "html")).text("p")
+    assert "Nothing differs in how they were measured." not in told
+    assert any(text.startswith("Nothing is known of how these were measured") for text in told)
 
 
 def test_a_comparison_page_has_both_sides_verdicts_and_plots() -> None:

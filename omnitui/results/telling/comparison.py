@@ -11,7 +11,7 @@ from omnitui.results.judging.compare import Comparison, Side
 from omnitui.results.judging.lock import Difference
 from omnitui.results.judging.paired import Paired
 from omnitui.results.judging.verdicts import Judged
-from omnitui.results.table import ARROWS, REHEARSAL, Format, columns, number
+from omnitui.results.table import ARROWS, REHEARSAL, Format, columns, joined, number, values_of, written
 
 SIGNS = {"better": "▲", "worse": "▼", "no difference shown": "=", "cannot be compared": "✘", "described": " "}
 RULING_SIGNS = {"accepted": "✔", "refused": "✘", "cannot be judged": "◌"}
@@ -39,16 +39,17 @@ def render(found: Comparison, form: Format) -> str:
 
 
 def as_data(found: Comparison) -> dict[str, object]:
-    """Everything, for JSON."""
+    """Everything, for JSON. `accepted` is null where nothing was asked."""
     body: dict[str, object] = msgspec.to_builtins(found)
-    return {**body, "accepted": found.accepted}
+    return {**body, "accepted": found.accepted if found.rules else None}
 
 
 def _head(found: Comparison, *, md: bool) -> str:
-    lines = [f"# {found.title}" if md else found.title]
-    lines += [f"A  {side(found.a)}", f"B  {side(found.b)}"]
+    lines = [found.title, f"A  {side(found.a)}", f"B  {side(found.b)}"]
     for one, name in ((found.a, "A"), (found.b, "B")):
         lines += [f"{name}: {which} is left out: {reason}" for which, reason in one.left_out]
+    lines = [written(line, md=md) for line in lines]
+    lines[0] = f"# {lines[0]}" if md else lines[0]
     rehearsed = [REHEARSAL] if found.a.rehearsal or found.b.rehearsal else []
     return ("\n\n" if md else "\n").join([*rehearsed, *lines])
 
@@ -68,12 +69,12 @@ def _differences(found: Comparison, *, md: bool) -> str:
 
 def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
     """The rows of what differs: what it is to the comparison, the key, both sides, why it stands there."""
-    return [[_KINDS[one.kind], one.key, _values(one.a), _values(one.b), one.why] for one in found]
-
-
-def _values(values: Sequence[str | None]) -> str:
-    told = ["not known" if value is None else value or "(empty)" for value in values]
-    return " | ".join(one if len(one) <= _LONG else f"{one[: _LONG - 1]}…" for one in told)
+    rows = []
+    for one in found:
+        told = values_of([*one.a, *one.b], _LONG)
+        a, b = (" | ".join(mine) for mine in (told[: len(one.a)], told[len(one.a) :]))
+        rows.append([_KINDS[one.kind], one.key, a, b, one.why])
+    return rows
 
 
 def despites(found: Sequence[Difference]) -> str:
@@ -123,14 +124,14 @@ def _reasons(found: Comparison, *, md: bool) -> str:
     lines += filter(None, [despites(found.differences)])
     lines += [reason_of(one) for one in found.metrics if one.primary and not found.locked]
     lines += [PRIMARY, found.noise]
-    return "\n".join(f"- {line}" if md else line for line in lines)
+    return "\n".join(("- " if md else "") + written(line, md=md) for line in lines)
 
 
 def _samples(found: Sequence[Paired], *, md: bool) -> str:
     if not found:
         return ""
     table = columns(SAMPLES_HEAD, sample_rows(found), md=md, right=range(2, 8))
-    notes = (f"- {note}" if md else note for note in sample_notes(found))
+    notes = (("- " if md else "") + written(note, md=md) for note in sample_notes(found))
     return "\n".join([table, *([""] if md else []), *notes])
 
 
@@ -162,7 +163,7 @@ def _rules(found: Comparison, *, md: bool) -> str:
     if not found.rules:
         return ""
     gap = "\n\n" if md else "\n"
-    return f"{ruling(found)}{gap}{columns(RULES_HEAD, rule_rows(found.rules), md=md)}"
+    return f"{written(ruling(found), md=md)}{gap}{columns(RULES_HEAD, rule_rows(found.rules), md=md)}"
 
 
 RULES_HEAD = ["", "rule", "B against it"]
@@ -196,7 +197,11 @@ def _csv(found: Comparison) -> str:
     head = ["metric", "unit", "direction", "primary", "verdict", "reason", "difference", "relative", "p"]
     for side in "ab":
         head += [f"{side}_{name}" for name in ("mean", "stdev", "min", "max", "n", "values")]
+    head += ["rehearsal", "left_out"]
     writer.writerow([*head, "noise_floor", "locked", "despite", "rules"])
+    rehearsal = str(found.a.rehearsal or found.b.rehearsal).lower()
+    sides = (("A", found.a), ("B", found.b))
+    left_out = joined((f"{name} {which}", why) for name, one in sides for which, why in one.left_out)
     waved = " ".join(one.key for one in found.differences if one.kind == "despite")
     for one in found.metrics:
         line: list[object] = [
@@ -211,6 +216,7 @@ def _csv(found: Comparison) -> str:
         for row in (one.a, one.b):
             line += [row.mean, row.stdev, row.minimum, row.maximum, len(row.values)]
             line.append(" ".join(map(str, row.values)))
+        line += [rehearsal, left_out]
         writer.writerow([*line, one.floor, found.locked, waved, _told_rules(found.rules, one.metric)])
     for name in dict.fromkeys(one.metric for one in found.rules):
         if name not in {one.metric for one in found.metrics}:

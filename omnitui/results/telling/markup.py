@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from omnitui.sanitise import plain
+from omnitui.results.table import one_line
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
@@ -26,7 +26,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def safe(text: str) -> str:
     """A text as the page shows it: no markup of it is read, and no control or direction character is left."""
-    return escape(plain(text))
+    return escape(one_line(text))
 
 
 def page(title: str, body: Iterable[str]) -> str:

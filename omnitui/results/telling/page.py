@@ -6,7 +6,7 @@ from omnitui.results.judging.compare import Comparison, Side
 from omnitui.results.keys import ROLE_WORDS, roles_of
 from omnitui.results.sources import Source
 from omnitui.results.statistics import Summary
-from omnitui.results.table import ARROWS, REHEARSAL, heading, number, unlikes, value_of
+from omnitui.results.table import ARROWS, REHEARSAL, heading, number, unlikes, values_of
 from omnitui.results.telling import markup
 from omnitui.results.telling.comparison import (
     HEAD,
@@ -35,8 +35,11 @@ def comparison_page(found: Comparison) -> str:
     body += [markup.warning(f"Cannot be compared: {found.locked}.")] if found.locked else []
     body += [markup.warning(waved)] if (waved := despites(found.differences)) else []
     body += [markup.heading("Passes"), markup.table(["side", "pass", "", "why"], _side_rows(found))]
-    differing = markup.table(["", "what differs", "A", "B", "why"], difference_rows(found.differences))
-    body += [markup.heading("What differs"), differing if found.differences else markup.line(_ALIKE)]
+    if found.differences:
+        differing = markup.table(["", "what differs", "A", "B", "why"], difference_rows(found.differences))
+        body += [markup.heading("What differs"), differing]
+    elif found.a.passes and found.b.passes:
+        body += [markup.heading("What differs"), markup.line(_ALIKE)]
     body += [markup.heading("Metrics"), markup.table(HEAD, map(cells, found.metrics), numbers=range(2, 11))]
     reasons = [] if found.locked else [reason_of(one) for one in found.metrics if one.primary]
     body.append(markup.items([*reasons, PRIMARY, found.noise]))
@@ -69,7 +72,8 @@ def results_page(source: Source, summaries: Sequence[Summary], notes: Sequence[s
     body += [markup.heading("Passes"), passes]
     differing, alike = _known(source)
     told = markup.table(["", "what differs", "value", "passes"], differing)
-    body += [markup.heading("What differs between them"), told if differing else markup.line(_ALIKE)]
+    body.append(markup.heading("What differs between them"))
+    body += [told] if differing else [markup.line(_ALIKE)] if alike else []
     if nothing := [one.scope for one in source.passes if not one.known]:
         body.append(markup.line(f"Nothing is known of how these were measured: {', '.join(nothing)}."))
     for one in summaries:
@@ -107,7 +111,8 @@ def _known(source: Source) -> tuple[list[list[str]], list[list[str]]]:
         who: dict[str | None, list[str]] = {}
         for scope, keys in passes.items():
             who.setdefault(keys.get(key), []).append(scope)
-        rows = [[ROLE_WORDS[role], key, value_of(value), ", ".join(scopes)] for value, scopes in who.items()]
+        told = zip(values_of(list(who)), who.values(), strict=True)
+        rows = [[ROLE_WORDS[role], key, value, ", ".join(scopes)] for value, scopes in told]
         if len(rows) > 1:
             differing += rows
         else:
