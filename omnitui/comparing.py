@@ -6,8 +6,10 @@ from pathlib import Path
 import msgspec
 
 from omnitui import store
+from omnitui.errors import UsageError
 from omnitui.results import catalog, groups
 from omnitui.results.catalog import Query
+from omnitui.results.catalog.rows import is_column
 from omnitui.results.importing import Asked, take_in
 from omnitui.results.judging.compare import Comparison, compare, measure_floor
 from omnitui.results.judging.noise import keep
@@ -93,10 +95,13 @@ def tell_passes(
     catalog.refresh()
     query = Query(where=tuple(where.items()), sort=sort, descending=not ascending, limit=limit)
     rows, count = catalog.page(query)
+    # Passes that have the metric come first.
+    if rows and not is_column(sort) and sort not in rows[0].metrics:
+        raise UsageError(f"--sort {sort}: no column, and no metric of these passes")
     if as_json:
         say(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
         return
-    metric = sort if any(sort in row.metrics for row in rows) else ""
+    metric = "" if is_column(sort) else sort
     head = ["run", "pass", "commit", "GPU", "collected", *([metric] if metric else []), ""]
     lines = [
         [

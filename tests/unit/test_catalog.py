@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
+from omnitui.comparing import tell_passes
 from omnitui.errors import UsageError
 from omnitui.results import catalog
 from omnitui.results.catalog import Catalog, CatalogError, Query, Row
@@ -65,6 +66,8 @@ def test_passes_are_found_sorted_and_filtered(home: Path) -> None:
     assert names() == ["r2 b/2", "r2 b/1", "r1 a/2", "r1 a/1"]
     assert names(sort="rate") == ["r1 a/1", "r2 b/2", "r1 a/2", "r2 b/1"]
     assert names(sort="rate", descending=False)[-1] == "r2 b/1"
+    assert names(sort="pass", descending=False) == ["r1 a/1", "r2 b/1", "r1 a/2", "r2 b/2"]
+    assert names(sort="commit", descending=False)[0] == "r1 a/2"
     assert names(where=(("commit", "070"),)) == ["r1 a/2"]
     assert names(where=(("gpu", "H"), ("run", "r2"))) == ["r2 b/2", "r2 b/1"]
     assert names(where=(("run", "%"),)) == []
@@ -75,6 +78,21 @@ def test_passes_are_found_sorted_and_filtered(home: Path) -> None:
         assert index.groups("commit", Query()) == [("070fc3b", 1, 1), ("5ed8a8d", 3, 3)]
     with pytest.raises(UsageError, match="cannot be chosen by 'nothing'"):
         rows(where=(("nothing", "x"),))
+
+
+def test_passes_are_not_sorted_by_what_none_of_them_has(home: Path) -> None:
+    store_pass(home, "r1", "a/1", 3.0)
+    said: list[str] = []
+    tell_passes({}, "rate", 50, said.append, ascending=False, as_json=False)
+    assert "rate" in said[0]
+    with pytest.raises(UsageError, match="--sort rates: no column, and no metric"):
+        tell_passes({}, "rates", 50, said.append, ascending=False, as_json=False)
+
+
+def test_a_folder_that_no_run_made_hides_no_pass(home: Path) -> None:
+    folder = store_pass(home, "r1", "a/1")
+    folder.with_name(os.fsdecode(b"\xff")).mkdir()
+    assert names() == ["r1 a/1"]
 
 
 def test_marks_and_steps_of_now_are_in_it(home: Path) -> None:

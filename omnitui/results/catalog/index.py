@@ -1,6 +1,7 @@
 """The SQLite file of the catalog: put, refresh, query. Two processes may write at once."""
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,7 @@ import msgspec
 
 from omnitui import store
 from omnitui.errors import StoreError
-from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, read_row, stored_row
+from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, is_column, read_row, stored_row
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import IMPORTS, in_folder
 
@@ -23,6 +24,8 @@ _UNWRITABLE = ("readonly", "unable to open", "full", "disk I/O")
 """What SQLite says where another index would fare no better."""
 _RACY_NS = 50_000_000
 """A folder that changed so shortly ago may change again within one tick of the file system's clock."""
+_OTHERS = re.compile("^\\.|[\ud800-\udfff]")
+"""Names that no run or import has: hidden ones, and those that are no UTF-8, which SQLite does not take."""
 _SCHEMA = f"""
 CREATE TABLE passes
     (id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, {", ".join(f"{c} NOT NULL" for c in COLUMNS)});
@@ -170,8 +173,8 @@ class Catalog:
         way = "DESC" if query.descending else "ASC"
         names = ", ".join(f"passes.{name}" for name in COLUMNS)
         join = ""
-        if query.sort in COLUMNS or query.sort == "commit":
-            order = f"{'revision' if query.sort == 'commit' else query.sort} {way}"
+        if is_column(query.sort):
+            order = f"{column_of(query.sort)} {way}"
         else:
             join = " LEFT JOIN metrics ON metrics.name = ? AND metrics.pass = passes.id"
             values = [query.sort, *values]
@@ -218,6 +221,6 @@ def _folders() -> Iterator[tuple[str, int]]:
 def _entries(path: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(path) as found:
-            return [entry for entry in found if not entry.name.startswith(".") and entry.is_dir()]
+            return [entry for entry in found if not _OTHERS.search(entry.name) and entry.is_dir()]
     except OSError:
         return []

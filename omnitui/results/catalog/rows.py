@@ -53,13 +53,17 @@ class Query(Struct, frozen=True):
     """A column: rows with the same value stand together, groups in the order of `Catalog.groups`."""
 
 
+def is_column(name: str) -> bool:
+    """Whether passes can be chosen and sorted by this, which is then no metric."""
+    return _NAMES.get(name, name) in COLUMNS and name != "metrics"
+
+
 def column_of(name: str) -> str:
     """The column that a selector names. Raises `UsageError`."""
-    column = _NAMES.get(name, name)
-    if column not in COLUMNS or column == "metrics":
+    if not is_column(name):
         known = ", ".join(_NAMES.keys() | set(COLUMNS) - {"metrics", "revision"})
         raise UsageError(f"passes cannot be chosen by {name!r}; by: {known}")
-    return column
+    return _NAMES.get(name, name)
 
 
 def stored_row(folder: str, run: str, result: PassResult) -> tuple[Any, ...]:

@@ -137,7 +137,6 @@ def about(one: Known | None) -> tuple[Row, ...]:
     second = [Cell(f"{said(stands)}{why}", stands.tone)]
     if came.symbol:
         never = "" if one.origin == "import" and not one.rehearsal else ": never compared with a run's"
-        never = "" if one.origin == "import" and not one.rehearsal else ": never compared with a run's"
         second.append(Cell(f"   {said(came)}{never}", came.tone))
     return (Row("", first), Row("", tuple(second)))
 
