@@ -204,6 +204,7 @@ def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[s
         reasons=found.reasons,
         marks=marks,
         rates=found.rates,
+        rehearsal=known["rehearsal"],
         runbook=runbook_folder.name,
         title=runbook.title,
         origin=known["origin"],
@@ -260,6 +261,7 @@ def _provenance(
         "runbook_sha256": digest(runbook_folder),
         "definition_sha256": definition_sha256(runbook, runbook_folder),
         "origin": "ci" if asked.ci else "import",
+        "rehearsal": _is_rehearsed(folder),
         # Only what the operator has said: a default may not be what was used.
         "variables": given,
         "told": _told(told(runbook, folder, values), facts),
@@ -271,6 +273,17 @@ def _provenance(
         if said := {key.partition(".")[2]: value for key, value in facts.items() if key.startswith(f"{table}.")}:
             known[name] = {key: [value] if key in ("names", "uuids") else value for key, value in said.items()}
     return known
+
+
+def _is_rehearsed(folder: Path) -> bool:
+    """Whether the folder is of a rehearsal, whose stand-ins made its figures up."""
+    home = store.home().resolve()
+    for one in folder.resolve().parents:
+        if one.parent == home / "rehearsals":
+            return True
+        if one.parent == home / "runs":
+            return store.read(RunFolder(one)).rehearsal
+    return False
 
 
 def _told(output: dict[str, str], facts: Mapping[str, str]) -> dict[str, str]:

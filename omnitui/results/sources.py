@@ -1,5 +1,6 @@
 """Where passes come from: runs, and results that were taken in. One view of both, for comparing and exporting."""
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -53,8 +54,9 @@ class Measured(Struct, frozen=True):
         """
         if self.folder == other.folder:
             return True
-        out = self.known.get("out_here")
-        twice = out is not None and out == other.known.get("out_here")
+        # A run's is as it was configured, perhaps through links; that of what was taken in is resolved.
+        outs = [one.known.get("out_here") for one in (self, other)]
+        twice = None not in outs and len({os.path.realpath(str(out)) for out in outs}) == 1
         runs = self.result.origin == other.result.origin == "run"
         return twice and not runs and self.result.metrics == other.result.metrics
 
@@ -67,12 +69,14 @@ class Measured(Struct, frozen=True):
         path = Path(str(self.known.get("out_here", "")))
         if not path.is_absolute() or not path.name:
             return None
-        if self.result.origin == "run":
-            aside = sorted(path.parent.glob(f"{escape(path.name)}-earlier*"))
-            told = {one: _page_of(one) for one in (path, *aside) if one.is_dir()}
-            mine = [one for one, page in told.items() if page == dict(self.result.metrics)]
-            return mine[0] if mine else path if path in told and told[path] is None else None
-        return path if path.is_dir() else None
+        aside = sorted(path.parent.glob(f"{escape(path.name)}-earlier*"))
+        told = {one: _page_of(one) for one in (path, *aside) if one.is_dir()}
+        mine = [one for one, page in told.items() if page == dict(self.result.metrics)]
+        if mine:
+            return mine[0]
+        # What was taken in although its own `metrics.json` says otherwise is marked, and found all the same.
+        told_so = self.result.origin != "run" and bool(self.result.marks)
+        return path if path in told and (told[path] is None or told_so) else None
 
 
 def _page_of(out: Path) -> object:

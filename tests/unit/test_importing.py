@@ -6,13 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from omnitui.errors import OmniError, UsageError
 from omnitui.results import catalog, groups
 from omnitui.results.catalog import Query
 from omnitui.results.importing import Asked, TakenIn, label_of, take_in
 from omnitui.results.judging.compare import Comparison, Group, compare, measure_floor
-from omnitui.results.judging.noise import NoFloor
+from omnitui.results.judging.noise import NoFloor, machine_of
+from omnitui.results.keys import roles_of
 from omnitui.results.sources import find, of_import
+from omnitui.results.table import REHEARSAL
 from omnitui.results.telling import report
 from omnitui.results.telling.comparison import render
 from omnitui.results.telling.page import comparison_page
@@ -310,6 +313,66 @@ def test_passes_that_were_not_measured_alike_share_no_mean_in_a_comparison(book:
     assert ["│" in line for line in drawn if "─" in line] == [False, True]
     waved = compared(mixed, other, "unknown", "gpu.names")
     assert waved.metrics[0].a.mean is not None
+
+
+def test_a_run_and_its_folder_taken_in_through_a_link_are_one_measurement(book: Path, tmp_path: Path) -> None:
+    (a, _) = taken(book, "a")
+    (tmp_path / "link").symlink_to(book.parent)
+    out = tmp_path / "link" / Path(str(a.passes[0].known["out_here"])).relative_to(book.parent)
+    configured = structs.replace(
+        a.passes[0],
+        folder=tmp_path / "p",
+        result=structs.replace(a.passes[0].result, origin="run"),
+        known={**a.passes[0].known, "out_here": str(out)},
+    )
+    assert configured.same_as(a.passes[0])
+    assert not configured.same_as(a.passes[1])
+
+
+def test_the_samples_of_a_later_run_in_the_same_folder_are_not_those_that_were_taken_in(book: Path) -> None:
+    run = measured(book, "run1")
+    where, _ = take_in(book, [run], Asked())
+    assert groups.group(where.name).passes[0].out == run
+    run.rename(run.with_name("run1-earlier"))
+    run.mkdir()
+    (run / "metrics.json").write_text('{"metrics": {"rate": 1.0}}')
+    assert groups.group(where.name).passes[0].out is None
+    (run.with_name("run1-earlier") / "metrics.json").write_text('{"metrics": {"rate": 79.301}}')
+    assert groups.group(where.name).passes[0].out == run.with_name("run1-earlier")
+
+
+def test_what_a_rehearsal_left_stays_rehearsed(book: Path, home: Path) -> None:
+    made_up = home / "rehearsals" / "20260101-000000-speech" / "root" / "results" / "run1"
+    shutil.copytree(measured(book, "run1"), made_up)
+    where, (one,) = take_in(book, [made_up], Asked(series="x", variables={"SEED": "0"}, facts=KNOWN))
+    assert one.result.rehearsal
+    assert REHEARSAL in report.as_table(find(where.name), "table")
+    (real, _) = taken(book, "real")
+    assert compared(real, groups.group(where.name), "unknown").locked == "rehearsal differs"
+
+
+# -- what shows nothing says nothing ---------------------------------------------------------------------------
+
+
+def test_a_side_without_a_pass_that_counts_is_compared_with_nothing(book: Path) -> None:
+    (a, _) = taken(book, "a")
+    nothing = Group("nothing", a.runbook, ())
+    found = compared(nothing, a)
+    assert found.locked == "no complete, scored pass in A"
+    assert compared(nothing, nothing).locked == "no complete, scored pass in A and B"
+    assert json.loads(render(found, "json"))["accepted"] is None
+    assert "nothing differs" not in render(found, "table")
+    assert "Nothing differs" not in comparison_page(found)
+
+
+def test_the_floor_of_one_host_is_not_that_of_two(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b", **{"host.name": "other"})
+    assert compared(a, a, "unknown").noise.startswith("no noise floor is stored")
+    assert "not one" in compared(a, b, "unknown").noise
+    (kept_for, *_) = a.passes
+    machine = machine_of(kept_for.keys, roles_of(a.runbook))
+    assert machine is not None
+    assert machine["variable.SEED"] == "0"
 
 
 # -- hostile folders -------------------------------------------------------------------------------------------

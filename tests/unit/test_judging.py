@@ -70,6 +70,18 @@ def test_the_sign_test() -> None:
     assert 0 < sign_p(1088, 900) < 0.001
 
 
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_the_sign_test_is_the_sum_of_its_tail(lower: int, higher: int) -> None:
+    total, most = lower + higher, max(lower, higher)
+    tail = sum(math.comb(total, k) for k in range(most, total + 1)) / 2**total
+    assert sign_p(lower, higher) == pytest.approx(min(1.0, 2 * tail))
+
+
+def test_the_sign_test_of_a_large_corpus_takes_no_minutes() -> None:
+    # Each binomial anew, these would take a quarter of an hour.
+    assert 0 < sign_p(25_000, 25_500) < 0.05
+
+
 # -- verdicts --------------------------------------------------------------------------------------------------
 
 RATE = Metric(id="rate", file="", path="", unit="req/s", direction="higher", primary=True, guards=("tokens",))
@@ -295,10 +307,27 @@ def test_a_machine_must_be_wholly_known() -> None:
         **{"runbook": "asr", "definition": "d", "host.name": "h", "host.cpu": "c", "host.cpus": "0"},
         **{"gpu.names": "H200", "gpu.uuids": "GPU-1", "more": "x"},
     }
-    found = machine_of(keys)
+    found = machine_of(keys, {})
     assert found is not None
     assert "more" not in found
-    assert machine_of({**keys, "gpu.uuids": None}) is None
+    assert machine_of({**keys, "gpu.uuids": None}, {}) is None
+
+
+def test_a_floor_is_of_the_settings_that_must_be_equal() -> None:
+    keys: dict[str, str | None] = {
+        **{"runbook": "asr", "definition": "d", "host.name": "h", "host.cpu": "c", "host.cpus": "0"},
+        **{"gpu.names": "H200", "gpu.uuids": "GPU-1", "variable.SAMPLES": "1000"},
+        **{"variable.COMMIT": "a", "variable.PORT": "1"},
+    }
+    roles: dict[str, Role] = {
+        **{"variable.SAMPLES": "equal", "variable.COMMIT": "subject", "variable.PORT": "told"},
+        "host.boot": "equal",
+    }
+    whole = machine_of(keys, roles)
+    assert whole is not None
+    assert machine_of({**keys, "variable.COMMIT": "b", "variable.PORT": "2"}, roles) == whole
+    assert machine_of({**keys, "variable.SAMPLES": "10"}, roles) != whole
+    assert machine_of({**keys, "variable.SAMPLES": None}, roles) is None
 
 
 # -- sample by sample ------------------------------------------------------------------------------------------

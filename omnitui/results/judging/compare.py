@@ -87,8 +87,8 @@ def compare(
     keys_a, keys_b = [one.keys for one in good_a], [one.keys for one in good_b]
     found = differences(keys_a, keys_b, roles_of(a.runbook), despite) if keys_a and keys_b else ()
     found = (*_on_both(good_a, good_b), *found)
-    locked = _locked(found)
-    machine = machine_of(keys_a[0]) if keys_a else None
+    locked = _without_passes(good_a, good_b) or _locked(found)
+    machine = _machine([*keys_a, *keys_b], a.runbook)
     floor = floor or (kept(machine) if machine else None)
     of_this = floor is not None and machine is not None and dict(floor.machine) == machine
     floors = floor.floors if floor and of_this else None
@@ -112,6 +112,17 @@ def compare(
         rules=evaluate(book.rules, judged),
         rules_from=book.file,
     )
+
+
+def _machine(passes: Sequence[Keys], runbook: Runbook) -> dict[str, str] | None:
+    """The machine and settings whose noise these passes have: those of the first, and none over several hosts."""
+    hosts = {one.get("host.name") for one in passes}
+    return machine_of(passes[0], roles_of(runbook)) if len(hosts) == 1 else None
+
+
+def _without_passes(a: Sequence[Measured], b: Sequence[Measured]) -> str:
+    empty = [name for name, side in (("A", a), ("B", b)) if not side]
+    return f"no complete, scored pass in {' and '.join(empty)}" if empty else ""
 
 
 def _mixed(side: Sequence[Keys], runbook: Runbook, waved: Collection[str]) -> bool:
@@ -157,13 +168,16 @@ def _side(group: Group) -> Side:
     )
 
 
+_NOT_ONE = "the machine and the settings are not wholly known, or not one"
+
+
 def _noise(floor: NoiseFloor | None, *, of_this: bool, known: bool) -> str:
     if floor and of_this:
         return f"noise floor of this machine from {floor.run}, {floor.passes} passes, {floor.measured[:10]}"
     if floor:
-        return f"the noise floor from {floor.run} is of another machine or another definition: not used"
+        return f"the noise floor from {floor.run} is of another machine, definition or setting: not used"
     if not known:
-        return "no noise floor: the machine is not wholly known"
+        return f"no noise floor: {_NOT_ONE}"
     return "no noise floor is stored: run the schedule noise-floor, then omnitui noise-floor RUN"
 
 
@@ -200,9 +214,9 @@ def measure_floor(name: str, a: Group, b: Group, measured: str) -> NoiseFloor:
     wrong = [one.key for one in other if one.blocks or (one.kind == "subject" and one.key in _subjects(a.runbook))]
     if wrong:
         raise NoFloor(f"{name} tells no noise floor: {', '.join(wrong)} not the same for all of its passes")
-    machine = machine_of(keys[0])
+    machine = _machine(keys, a.runbook)
     if machine is None:
-        raise NoFloor(f"{name} tells no noise floor: the machine is not wholly known")
+        raise NoFloor(f"{name} tells no noise floor: {_NOT_ONE}")
     size = min(len(a.good), len(b.good))
     floors: dict[str, Floor] = {}
     for metric in a.runbook.metrics:

@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from omnitui import store
 from omnitui.errors import OmniError, StoreError
+from omnitui.runbook.part import Role
 
 MACHINE = ("runbook", "definition", "host.name", "host.cpu", "host.cpus", "gpu.names", "gpu.uuids")
-"""The keys of a pass that say which machine and which measurement a floor is of."""
+"""The keys of a pass that say, with its settings, which machine and which measurement a floor is of."""
 
 
 class Floor(Struct, frozen=True):
@@ -27,7 +28,7 @@ class Floor(Struct, frozen=True):
 
 
 class NoiseFloor(Struct, frozen=True):
-    """What is stored for one machine and one runbook."""
+    """What is stored for one machine, one runbook and its settings."""
 
     runbook: str
     machine: Mapping[str, str]
@@ -50,11 +51,15 @@ def floor_of(values: Sequence[float], size: int) -> Floor | None:
     return Floor(max(low[1] - low[0], high[0] - high[1]), statistics.mean(ordered))
 
 
-def machine_of(keys: Mapping[str, str | None]) -> dict[str, str] | None:
-    """Which machine a pass was measured on; None when that is not wholly known."""
-    found = {key: keys.get(key) for key in MACHINE}
+def machine_of(keys: Mapping[str, str | None], roles: Mapping[str, Role]) -> dict[str, str] | None:
+    """Which machine a pass was measured on, and with which settings; None when that is not wholly known.
+
+    Ten samples are noisier than a thousand: variables that must be equal for a comparison must be for its floor.
+    """
+    settings = (key for key, role in roles.items() if key.startswith("variable.") and role == "equal")
+    found = {key: keys.get(key) for key in (*MACHINE, *settings)}
     known = {key: value for key, value in found.items() if value is not None}
-    return known if len(known) == len(MACHINE) else None
+    return known if len(known) == len(found) else None
 
 
 def file_of(machine: Mapping[str, str]) -> Path:

@@ -75,5 +75,9 @@ def sign_p(lower: int, higher: int) -> float:
     total, most = lower + higher, max(lower, higher)
     if total == 0:
         return 1.0
-    tail = sum(math.comb(total, k) for k in range(most, total + 1))
+    tail = ways = math.comb(total, most)
+    for k in range(most, total):
+        # Each binomial from the one before: thousands of samples would take minutes.
+        ways = ways * (total - k) // (k + 1)
+        tail += ways
     return min(1.0, float(2 * tail / 2**total))
