@@ -22,22 +22,28 @@ class Piece(Struct, frozen=True):
 
 
 class Aligned(Struct, frozen=True):
-    """All pieces in order. `rate` counts the errors against the reference; None without a reference."""
+    """All pieces in order. `rate` counts the errors against the reference; None without a reference.
+
+    `cut`: a side is longer, and only its beginning is here.
+    """
 
     pieces: tuple[Piece, ...]
     unit: Literal["words", "characters"]
     rate: float | None
+    cut: bool = False
 
 
 def align(reference: str, hypothesis: str) -> Aligned:
     """The alignment with the fewest errors, by jiwer."""
     by_character = bool(_CJK.search(reference))
-    ref, hyp = (_pieces(text, by_character)[:_MOST] for text in (reference, hypothesis))
+    whole = [_pieces(text, by_character) for text in (reference, hypothesis)]
+    cut = max(map(len, whole)) > _MOST
+    ref, hyp = (pieces[:_MOST] for pieces in whole)
     unit: Literal["words", "characters"] = "characters" if by_character else "words"
     if not ref or not hyp:
         # jiwer refuses an empty reference: every word is an insertion, and there is no rate.
         pieces = [Piece("delete", one, "") for one in ref] + [Piece("insert", "", one) for one in hyp]
-        return Aligned(tuple(pieces), unit, 1.0 if ref else None)
+        return Aligned(tuple(pieces), unit, 1.0 if ref else None, cut)
     import jiwer  # noqa: PLC0415 - only whoever looks at a sample needs it
 
     # Joined by single spaces, so that jiwer's words are our pieces.
@@ -48,7 +54,7 @@ def align(reference: str, hypothesis: str) -> Aligned:
         right = hyp[chunk.hyp_start_idx : chunk.hyp_end_idx]
         op = msgspec.convert(chunk.type, Op)
         pieces += [Piece(op, one, other) for one, other in zip_longest(left, right, fillvalue="")]
-    return Aligned(tuple(pieces), unit, float(found.wer))
+    return Aligned(tuple(pieces), unit, float(found.wer), cut)
 
 
 def _pieces(text: str, by_character: bool) -> list[str]:

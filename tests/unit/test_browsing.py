@@ -100,6 +100,16 @@ def test_dots_are_as_wide_as_asked_and_none_is_lost(values: list[float], cells: 
 # -- samples ---------------------------------------------------------------------------------------------------
 
 
+def test_an_alignment_of_the_beginning_only_says_so() -> None:
+    found = align("a " * 4500, "a " * 4000 + "b " * 500)
+    assert (found.cut, found.rate) == (True, 0.0)
+    told = "".join(cell.text for cell in next(aligned_rows(found, 80)).left)
+    assert told.startswith("the beginning only: 0 errors in 4000 words")
+    whole = align("a b", "a b")
+    assert not whole.cut
+    assert "beginning" not in "".join(cell.text for cell in next(aligned_rows(whole, 80)).left)
+
+
 def test_words_are_aligned_and_chinese_by_its_characters() -> None:
     found = align("the quick brown fox", "the quick fox")
     assert [one.op for one in found.pieces].count("equal") == 3

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
 from omnitui import comparing
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import Source, find
+from omnitui.results.statistics import row
 from omnitui.results.table import values_of
 from omnitui.results.telling import report
+from omnitui.results.telling.plots import strip
 from omnitui.results.telling.writing import AlreadyThere, write
 from tests.result_stores import known, result, take_in
 
@@ -263,6 +267,22 @@ def test_a_comparison_page_has_both_sides_verdicts_and_plots() -> None:
     assert [text for text in page.text("figcaption") if text.startswith("wer: no difference shown")]
     assert any("primary: only these have a verdict" in text for text in page.text("li"))
     assert any("unknown" not in text and "Compared despite:" in text for text in page.text("p"))
+
+
+_figure = st.floats(allow_nan=False, allow_infinity=False)
+_figures = st.lists(_figure | st.sampled_from((5e-324, -1.7e308, 1.7e308)), max_size=4)
+
+
+@given(_figures, _figures, st.none() | st.floats(0))
+def test_every_value_has_a_place_on_a_plot(a: list[float], b: list[float], floor: float | None) -> None:
+    groups = [
+        (name, row(("m", "", "none"), [result("run1", 1, {"m": value}) for value in values]))
+        for name, values in (("A", a), ("B", b))
+    ]
+    page = Page(strip(groups, "s", floor))
+    places = [float(value) for _, name, value in page.attributes if name in ("cx", "x1", "x2", "width", "x")]
+    assert all(0 <= place <= 460 for place in places)
+    assert len([name for _, name, _ in page.attributes if name == "cx"]) == len(a) + len(b)
 
 
 # -- into files of the operator's ------------------------------------------------------------------------------

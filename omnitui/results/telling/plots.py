@@ -3,6 +3,7 @@
 Own code, because it is a page long; a plotting library would be megabytes for dots on a line.
 """
 
+import sys
 from collections.abc import Sequence
 
 from omnitui.results.statistics import Row
@@ -10,6 +11,7 @@ from omnitui.results.table import number
 from omnitui.results.telling.markup import safe
 
 _WIDTH, _LEFT, _ROW, _TOP = 460, 90, 22, 14
+_MOST = sys.float_info.max
 
 
 def strip(groups: Sequence[tuple[str, Row]], unit: str, floor: float | None = None) -> str:
@@ -23,10 +25,12 @@ def strip(groups: Sequence[tuple[str, Row]], unit: str, floor: float | None = No
         low, high = min(low, base - floor), max(high, base + floor)
     # One value, or many alike, stand in the middle.
     span = (high - low) or abs(high) or 1.0
-    low, high = low - 0.05 * span, high + 0.05 * span
+    low, high = max(low - 0.05 * span, -_MOST), min(high + 0.05 * span, _MOST)
 
     def x(value: float) -> float:
-        return _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - 12)
+        # By halves: the whole difference may be no float.
+        whole, part = high / 2 - low / 2, max(low, min(high, value)) / 2 - low / 2
+        return _LEFT + (part / whole if whole else 0.5) * (_WIDTH - _LEFT - 12)
 
     height = _TOP + _ROW * len(groups) + 18
     parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img">']

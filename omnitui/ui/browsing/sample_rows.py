@@ -82,7 +82,8 @@ def aligned_rows(found: Aligned, width: int) -> Iterator[Row]:
     """Reference above hypothesis, each piece below the other, and below them what is wrong with it."""
     errors = sum(piece.op != "equal" for piece in found.pieces)
     rate = "no reference" if found.rate is None else f"{found.rate:.4g}"
-    told = f"{errors} errors in {len(found.pieces)} {found.unit}, as written: {rate}"
+    only = "the beginning only: " if found.cut else ""
+    told = f"{only}{errors} errors in {len(found.pieces)} {found.unit}, as written: {rate}"
     yield Row("", (Cell(told, "strong"), Cell("  S other · D missing · I too much", "muted")))
     gap = 1 if found.unit == "words" else 0
     for line in _wrapped(found.pieces, max(8, width - 6), gap):
