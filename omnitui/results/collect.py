@@ -112,6 +112,7 @@ def _result(
         commit=commit_of(known),
         gpu=gpu_of(known),
         host=os.uname().nodename,
+        sha256=found.sha256,
     )
 
 

@@ -10,9 +10,11 @@ from omnitui.gates import Green, judge_coverage
 from omnitui.readings import CoverageReading
 from omnitui.results.audio import AudioCheck
 from omnitui.results.coverage import read_coverage, told
+from omnitui.results.files import content_of
 from omnitui.results.passes import read_metrics
 from omnitui.results.table import number, one_line
 from omnitui.runbook.schema import Runbook
+from omnitui.runbook.variables import expand
 
 
 class Collected(Struct, frozen=True):
@@ -23,6 +25,8 @@ class Collected(Struct, frozen=True):
     audio: Mapping[str, AudioCheck]
     reasons: tuple[str, ...]
     """Why it is not complete; empty when it is."""
+    sha256: str = ""
+    """Of its result files: a copy of them is the same measurement."""
 
     @property
     def complete(self) -> bool:
@@ -63,4 +67,6 @@ def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_befo
         metrics["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
     verdict = judge_coverage(coverage)
     reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
-    return Collected(coverage, metrics, audio, reasons)
+    files = dict.fromkeys((*(one.file for one in runbook.workloads), *(one.file for one in runbook.metrics)))
+    sha256 = content_of(out / expand(file, values) for file in files)
+    return Collected(coverage, metrics, audio, reasons, sha256)

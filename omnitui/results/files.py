@@ -2,6 +2,9 @@
 
 import json
 import re
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,15 @@ def read_json(path: Path) -> Any:
         raise ResultError(f"{path.name} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path.name} is not whole JSON ({error})") from error
+
+
+def content_of(files: Iterable[Path]) -> str:
+    """The SHA-256 of what the files hold, in their order and without their names; empty when none can be read."""
+    found = []
+    for path in files:
+        with suppress(OSError):
+            found.append(sha256(path.read_bytes()).digest())
+    return sha256(b"".join(found)).hexdigest() if found else ""
 
 
 def is_older(path: Path, than: float) -> bool:

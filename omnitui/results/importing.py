@@ -212,6 +212,7 @@ def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[s
         commit=commit_of(known),
         gpu=gpu_of(known),
         host=known.get("host", {}).get("name", ""),
+        sha256=found.sha256,
     )
     return TakenIn(folder, result, tuple(found.lines())), known, found
 

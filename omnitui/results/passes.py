@@ -44,6 +44,8 @@ class PassResult(Struct, frozen=True):
     commit: str = ""
     gpu: str = ""
     host: str = ""
+    sha256: str = ""
+    """Of what its result files hold, wherever they lie; empty when none could be read."""
 
     @property
     def left_out(self) -> str:

@@ -1,6 +1,5 @@
 """Where passes come from: runs, and results that were taken in. One view of both, for comparing and exporting."""
 
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from omnitui.plan import lay_out
 from omnitui.results.files import ResultError, read_json
 from omnitui.results.keys import UNKNOWN, keys_of
 from omnitui.results.passes import FILE, PassResult, judged, read_pass, stored
+from omnitui.results.statistics import same_measurement
 from omnitui.runbook.load import load
 from omnitui.runbook.narrow import narrow, of_run
 from omnitui.runbook.schema import Runbook
@@ -48,17 +48,8 @@ class Measured(Struct, frozen=True):
         return {**keys_of({**self.known, **rehearsal}), "audio.rates": rates or UNKNOWN}
 
     def same_as(self, other: "Measured") -> bool:
-        """Whether both are one measurement, such as a folder that was taken in twice.
-
-        The output folder of a run may be used again by a later run, so two runs' passes never are.
-        """
-        if self.folder == other.folder:
-            return True
-        # A run's is as it was configured, perhaps through links; that of what was taken in is resolved.
-        outs = [one.known.get("out_here") for one in (self, other)]
-        twice = None not in outs and len({os.path.realpath(str(out)) for out in outs}) == 1
-        runs = self.result.origin == other.result.origin == "run"
-        return twice and not runs and self.result.metrics == other.result.metrics
+        """Whether both are one measurement: one pass, or one that was taken in twice."""
+        return self.folder == other.folder or same_measurement(self.result, other.result)
 
     @property
     def out(self) -> Path | None:

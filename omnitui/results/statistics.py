@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,6 +12,27 @@ from omnitui.runbook.measured import Metric
 
 Told = tuple[str, str, str]
 """A metric's id, unit and direction."""
+
+
+TWICE = "the same measurement as another one"
+"""Why a pass is left out that would count a second time."""
+
+
+class Measurement(Protocol):
+    """What tells which measurement a pass is of."""
+
+    @property
+    def origin(self) -> str:
+        """`run`, or how it was taken in."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """Of its result files."""
+        ...
+
+
+M = TypeVar("M", bound=Measurement)
 
 
 class Row(Struct, frozen=True):
@@ -72,14 +94,36 @@ def summarize(passes: Sequence[PassResult], metrics: Sequence[Told]) -> tuple[Su
         mine = [one for one in passes if (one.series, one.rehearsal) == (series, rehearsal)]
         good = averaged(mine)
         rows = tuple(row(metric, good) for metric in metrics)
-        left_out = tuple((one.label, one.left_out) for one in mine if one not in good)
+        left_out = tuple((one.label, one.left_out or TWICE) for one in mine if one not in good)
         found.append(Summary(series, rows, tuple(one.label for one in good), left_out, rehearsal))
     return tuple(found)
 
 
 def averaged(passes: Iterable[PassResult]) -> list[PassResult]:
-    """The passes that may be averaged: scored, complete, and not marked."""
-    return [one for one in passes if one.complete and not one.left_out]
+    """The passes that may be averaged: scored, complete, not marked, and each measurement once."""
+    return each_once(one for one in passes if one.complete and not one.left_out)
+
+
+def same_measurement(one: Measurement, other: Measurement) -> bool:
+    """Whether both are one measurement, such as a folder that was taken in twice, also as a copy.
+
+    A run may find what an earlier one has left, or have nothing to tell but a count: two runs' passes never are.
+    """
+    runs = one.origin == other.origin == "run"
+    return one.sha256 == other.sha256 != "" and not runs
+
+
+def each_once(passes: Iterable[M]) -> list[M]:
+    """The passes in their order, without those that are of the same measurement as one before."""
+    kept: list[M] = []
+    alike: dict[str, list[M]] = {}
+    for one in passes:
+        before = alike.setdefault(one.sha256, [])
+        if not any(same_measurement(one, other) for other in before):
+            kept.append(one)
+            if one.sha256:
+                before.append(one)
+    return kept
 
 
 def told_metrics(metrics: Iterable[Metric], passes: Iterable[PassResult]) -> list[Told]:

@@ -14,12 +14,15 @@ from omnitui.results.importing import Asked, TakenIn, label_of, take_in
 from omnitui.results.judging.compare import Comparison, Group, compare, measure_floor
 from omnitui.results.judging.noise import NoFloor, machine_of
 from omnitui.results.keys import roles_of
+from omnitui.results.passes import PassResult
 from omnitui.results.sources import find, of_import
+from omnitui.results.statistics import each_once
 from omnitui.results.table import REHEARSAL
 from omnitui.results.telling import report
 from omnitui.results.telling.comparison import render
 from omnitui.results.telling.page import comparison_page
 from omnitui.runbook.load import files_of, load
+from omnitui.ui.browsing import trends
 from omnitui.ui.browsing.comparison_rows import about_rows
 from tests.unit.recorded import DATA, RUNBOOKS, copied
 
@@ -92,9 +95,12 @@ def book(tmp_path: Path) -> Path:
 
 
 def measured(book: Path, run: str) -> Path:
-    """A measurement of its own: no other one lies in that folder."""
+    """A measurement of its own: no other one lies in that folder, and its files differ by a space."""
     number = len(list(book.parent.glob("by-hand-*")))
-    return Path(shutil.copytree(DATA / "minicpmo" / run, book.parent / f"by-hand-{number}" / run))
+    folder = Path(shutil.copytree(DATA / "minicpmo" / run, book.parent / f"by-hand-{number}" / run))
+    with (folder / "seedtts" / "speed_results.json").open("a") as file:
+        file.write(" " * number)
+    return folder
 
 
 def taken(book: Path, series: str, **facts: str) -> tuple[Group, list[TakenIn]]:
@@ -278,8 +284,42 @@ def test_what_was_taken_in_twice_counts_once_on_a_side(book: Path) -> None:
     (other, _) = taken(book, "other")
     found = compared(groups.group("series=main"), other, "unknown")
     assert (len(found.a.passes), len(found.a.left_out), found.locked) == (3, 3, "")
-    assert {reason for _, reason in found.a.left_out} == {"the same measurement as another one of this side"}
+    assert {reason for _, reason in found.a.left_out} == {"the same measurement as another one"}
     assert found.metrics[0].a.values == (79.301, 75.532, 94.349)
+
+
+def test_a_copy_that_is_taken_in_counts_once_wherever_passes_are_pooled(book: Path) -> None:
+    run = measured(book, "run1")
+    copy = Path(shutil.copytree(run, book.parent / "backup" / "run7"))
+    asked = Asked(series="main", variables={"SEED": "0"}, facts=KNOWN)
+    take_in(book, [run], asked)
+    where, _ = take_in(book, [copy, measured(book, "run2")], asked)
+    found = groups.group("series=main")
+    assert sorted(one.result.label for one in found.passes) == ["1", "2", "7"]
+    assert sorted(one.result.label for one in found.good) == ["1", "2"]
+    trend = trends.read("speech", "NVIDIA H200")
+    assert sorted(one.label for one in trend.passes) == ["1", "2"] and trend.left_out == 1
+    # On the two sides of a comparison it is one measurement as well.
+    one, two = (
+        Group(label, found.runbook, tuple(one for one in found.passes if one.result.label == label))
+        for label in ("1", "7")
+    )
+    assert compared(one, two, "unknown").locked == "passes on both sides"
+    # Named with its original, its import has it once too.
+    both, _ = take_in(book, [run, copy], asked)
+    table = report.as_table(find(both.name), "table")
+    assert "1 scored pass" in table and "7 is left out: the same measurement as another one" in table
+    assert len(find(where.name).passes) == 2
+
+
+def test_passes_of_runs_are_never_one_measurement() -> None:
+    def one(label: str, origin: str, sha256: str = "a") -> PassResult:
+        return PassResult("main", label, True, True, {"rate": 1.0}, origin=origin, sha256=sha256)
+
+    passes = [one("1", "run"), one("2", "run"), one("3", "import"), one("4", "ci"), one("5", "import", "b")]
+    assert [found.label for found in each_once(passes)] == ["1", "2", "5"]
+    unknown = [one("1", "import", ""), one("2", "import", "")]
+    assert each_once(unknown) == unknown
 
 
 def test_nothing_is_compared_with_itself(book: Path) -> None:

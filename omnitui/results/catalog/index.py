@@ -17,7 +17,7 @@ from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, conditi
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import IMPORTS, in_folder
 
-VERSION = 3
+VERSION = 4
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
 _BUSY = ("locked", "busy")
 _UNWRITABLE = ("readonly", "unable to open", "full", "disk I/O")

@@ -11,8 +11,9 @@ from omnitui.results.passes import PassResult
 
 COLUMNS = (
     *("folder", "run", "runbook", "series", "label", "title", "collected", "revision", "gpu", "host", "origin"),
-    *("scored", "complete", "rehearsal", "left_out", "metrics"),
+    *("scored", "complete", "rehearsal", "left_out", "metrics", "sha256"),
 )
+_HIDDEN = ("metrics", "sha256")
 _NAMES = {"commit": "revision", "pass": "label"}
 """What the operator calls a column whose own name means something else in SQL or Python."""
 
@@ -36,6 +37,7 @@ class Row(Struct, frozen=True):
     rehearsal: bool
     left_out: str
     metrics: Mapping[str, float]
+    sha256: str = ""
 
 
 class Query(Struct, frozen=True):
@@ -55,13 +57,13 @@ class Query(Struct, frozen=True):
 
 def is_column(name: str) -> bool:
     """Whether passes can be chosen and sorted by this, which is then no metric."""
-    return _NAMES.get(name, name) in COLUMNS and name != "metrics"
+    return _NAMES.get(name, name) in COLUMNS and name not in _HIDDEN
 
 
 def column_of(name: str) -> str:
     """The column that a selector names. Raises `UsageError`."""
     if not is_column(name):
-        known = ", ".join(_NAMES.keys() | set(COLUMNS) - {"metrics", "revision"})
+        known = ", ".join(_NAMES.keys() | set(COLUMNS) - {*_HIDDEN, "revision"})
         raise UsageError(f"passes cannot be chosen by {name!r}; by: {known}")
     return _NAMES.get(name, name)
 
@@ -71,7 +73,7 @@ def stored_row(folder: str, run: str, result: PassResult) -> tuple[Any, ...]:
     return (
         *(folder, run, result.runbook, result.series, result.label, result.title, result.collected),
         *(result.commit, result.gpu, result.host, result.origin, result.scored, result.complete),
-        *(result.rehearsal, result.left_out, msgspec.json.encode(result.metrics).decode()),
+        *(result.rehearsal, result.left_out, msgspec.json.encode(result.metrics).decode(), result.sha256),
     )
 
 

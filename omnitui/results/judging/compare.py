@@ -14,7 +14,7 @@ from omnitui.results.judging.paired import Paired, by_sample, pair
 from omnitui.results.judging.verdicts import Judged, judge_metrics
 from omnitui.results.keys import roles_of
 from omnitui.results.sources import Measured
-from omnitui.results.statistics import averaged
+from omnitui.results.statistics import TWICE, averaged
 from omnitui.runbook.measured import Samples
 from omnitui.runbook.schema import Runbook
 
@@ -62,12 +62,8 @@ class Group(Struct, frozen=True):
     @property
     def good(self) -> tuple[Measured, ...]:
         """Those that may be averaged, each measurement once."""
-        fit = averaged(one.result for one in self.passes)
-        good: list[Measured] = []
-        for one in self.passes:
-            if one.result in fit and not any(one.same_as(other) for other in good):
-                good.append(one)
-        return tuple(good)
+        fit = {id(one) for one in averaged(one.result for one in self.passes)}
+        return tuple(one for one in self.passes if id(one.result) in fit)
 
 
 def compare(
@@ -150,14 +146,13 @@ def _locked(found: Sequence[Difference]) -> str:
 def _side(group: Group) -> Side:
     good = group.good
     results = [one.result for one in good]
-    twice = "the same measurement as another one of this side"
     return Side(
         name=group.name,
         passes=tuple(f"{one.run} {one.scope}" for one in good),
         left_out=tuple(
             (
                 f"{one.run} {one.scope}",
-                one.result.left_out or (twice if one.result.complete else "incomplete"),
+                one.result.left_out or (TWICE if one.result.complete else "incomplete"),
             )
             for one in group.passes
             if not any(one is other for other in good)

@@ -10,7 +10,7 @@ from omnitui.errors import OmniError
 from omnitui.results import catalog
 from omnitui.results.catalog import Query
 from omnitui.results.catalog import Row as Known
-from omnitui.results.statistics import stdev
+from omnitui.results.statistics import each_once, stdev
 from omnitui.results.table import number
 from omnitui.runbook.load import load
 from omnitui.runbook.measured import Metric
@@ -38,7 +38,7 @@ class Point(Struct, frozen=True):
 
 
 class Trend(Struct, frozen=True):
-    """All passes that may be averaged, oldest first; `left_out` others are not shown."""
+    """All passes that may be averaged, each measurement once, oldest first; `left_out` others are not shown."""
 
     runbook: str
     gpu: str
@@ -82,7 +82,8 @@ def read(runbook: str, gpu: str) -> Trend:
     rows, _ = catalog.page(query)
     # The catalog finds beginnings of names too.
     mine = [one for one in rows if (one.runbook, one.gpu) == (runbook, gpu)]
-    good = [one for one in mine if one.complete and not one.left_out and not one.rehearsal and one.origin != "ci"]
+    fit = (one for one in mine if one.complete and not one.left_out and not one.rehearsal and one.origin != "ci")
+    good = each_once(fit)
     try:
         metrics = load(Path(good[-1].folder).parents[2] / "runbook").metrics if good else ()
     except OmniError:
