@@ -61,8 +61,9 @@ def set_fault(run: RunFolder, fault: str) -> None:
 
 def _known(fault: str) -> None:
     if fault != NONE and fault not in FAULTS:
-        near = get_close_matches(fault, [*FAULTS, NONE], n=1)
-        raise UsageError(f"no fault {fault!r}; {f'did you mean {near[0]}?' if near else ', '.join(FAULTS)}")
+        near = get_close_matches(fault, [*FAULTS, NONE], n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else "`omnitui rehearse --list-faults` tells them all"
+        raise UsageError(f"there is no fault {fault!r}; {hint}")
 
 
 def _full_disk(run: RunFolder) -> str:

@@ -33,6 +33,20 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("fault", "hint"),
+    [
+        ("memory-ket", "did you mean memory-kept?"),
+        ("dies", "did you mean server-dies?"),
+        ("xyz", "`omnitui rehearse --list-faults` tells them all"),
+    ],
+)
+def test_a_fault_that_is_not_known_is_refused_in_one_line(fault: str, hint: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        rehearse.begin(MINI, {}, None, (), fault)
+    assert str(refused.value) == f"there is no fault {fault!r}; {hint}"
+
+
 def test_a_real_secret_never_gets_into_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "a real one")
     found = sandbox.environment(sandbox.Sandbox(tmp_path), ["HF_TOKEN"], {})
