@@ -136,6 +136,19 @@ def test_a_verdict_says_p_and_what_would_decide() -> None:
     assert "cannot have a p below 0.33" in one([100, 101], [110, 111]).reason
 
 
+@pytest.mark.parametrize(("size", "verdict"), [(2, "better"), (3, "better"), (4, "no difference shown")])
+def test_a_noise_floor_says_nothing_of_smaller_groups(size: int, verdict: str) -> None:
+    found = one([100, 101, 102], [110, 111, 112, 113], rate=Floor(1.0, 100.0, size))
+    assert found.verdict == verdict
+    assert ("4 against 4: 3 against 4 is noisier" in found.reason) == (size == 4)
+
+
+def test_one_against_nineteen_has_no_verdict() -> None:
+    found = one([100], [110 + n for n in range(19)])
+    assert found.p == pytest.approx(0.1)
+    assert found.verdict == "no difference shown"
+
+
 def test_without_a_noise_floor_ranges_that_lie_apart_are_no_proof() -> None:
     (found,) = judge_metrics(passes("rate", [1, 2, 3]), passes("rate", [7, 8, 9]), (RATE,), None)
     assert found.verdict == "no difference shown"
@@ -286,7 +299,7 @@ def test_only_whole_scored_unmarked_passes_are_judged_in_any_order(
 def test_the_floor_is_the_largest_difference_of_means_by_chance() -> None:
     values = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
     found = floor_of(values, 3)
-    assert found == Floor(3.0, 12.5)
+    assert found == Floor(3.0, 12.5, 3)
     means = [(sum(c) / 3, (75 - sum(c)) / 3) for c in combinations(values, 3)]
     assert found.absolute == max(abs(x - y) for x, y in means)
     assert (found.at(25.0), found.at(5.0)) == (6.0, 3.0)

@@ -21,6 +21,8 @@ class Floor(Struct, frozen=True):
 
     absolute: float
     mean: float
+    size: int = 3
+    """How many passes the smaller group has: means of fewer lie further apart."""
 
     def at(self, mean: float) -> float:
         """The floor for a metric whose mean is `mean`: noise grows with the figure, and does not shrink."""
@@ -48,7 +50,7 @@ def floor_of(values: Sequence[float], size: int) -> Floor | None:
         return None
     low = statistics.mean(ordered[:size]), statistics.mean(ordered[size:])
     high = statistics.mean(ordered[-size:]), statistics.mean(ordered[:-size])
-    return Floor(max(low[1] - low[0], high[0] - high[1]), statistics.mean(ordered))
+    return Floor(max(low[1] - low[0], high[0] - high[1]), statistics.mean(ordered), size)
 
 
 def machine_of(keys: Mapping[str, str | None], roles: Mapping[str, Role]) -> dict[str, str] | None:

@@ -95,10 +95,10 @@ def _judge(
     )
     if not metric.primary or metric.direction == "none":
         return _with(base, verdict="described", reason="not a primary metric: it describes")
-    return _decided(base, difference, at)
+    return _decided(base, difference, floor)
 
 
-def _decided(base: Judged, difference: float, floor: float | None) -> Judged:
+def _decided(base: Judged, difference: float, floor: Floor | None) -> Judged:
     n, m = len(base.a.values), len(base.b.values)
     shape = f"{n} against {m}"
     if not base.apart:
@@ -111,12 +111,16 @@ def _decided(base: Judged, difference: float, floor: float | None) -> Judged:
     if best > SUGGESTIVE:
         reason = f"{shape} cannot have a p below {best:.2g}; three against three is the least"
         return _with(base, verdict="no difference shown", reason=reason)
-    if floor is None:
-        reason = f"the ranges lie apart (p {base.p:.2g}), but no noise floor of this machine is known"
+    lie_apart = f"the ranges lie apart (p {base.p:.2g}), but"
+    if floor is None or base.floor is None:
+        reason = f"{lie_apart} no noise floor of this machine is known"
+        return _with(base, verdict="no difference shown", reason=reason)
+    if min(n, m) < floor.size:
+        reason = f"{lie_apart} the noise floor is of {floor.size} against {floor.size}: {shape} is noisier"
         return _with(base, verdict="no difference shown", reason=reason)
     # Written so that a NaN shows no difference, nor does the last digit of the floor's own passes.
-    if not abs(difference) > floor * (1 + 1e-9):
-        reason = f"the ranges lie apart (p {base.p:.2g}), but not by more than the noise floor"
+    if not abs(difference) > base.floor * (1 + 1e-9):
+        reason = f"{lie_apart} not by more than the noise floor"
         return _with(base, verdict="no difference shown", reason=reason)
     up = difference > 0
     word: Word = "better" if up == (base.direction == "higher") else "worse"
