@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from omnitui import store
 from omnitui.results import catalog
 from omnitui.results.passes import PassResult
 from omnitui.ui.app import OmniApp
+from omnitui.ui.browsing.messages import PassesRead
 from omnitui.ui.messages import ResultsChosen
 from omnitui.ui.screens.help import HelpScreen
 from omnitui.ui.screens.home import HomeScreen
@@ -38,13 +40,17 @@ def passes(fake_runs: Any) -> None:
     take_in({"ci/run1": result("run1", 202, {"wer": 0.3}, series="ci", origin="ci")}, known("5ed8a8d", "ci"))
 
 
+def has(screen: PassesScreen, count: int) -> bool:
+    return screen.found is not None and screen.found.count == count
+
+
 async def opened(app: OmniApp, until: Until, count: int) -> PassesScreen:
     await until(lambda: isinstance(app.screen, HomeScreen))
     app.post_message(ResultsChosen())
     await until(lambda: isinstance(app.screen, PassesScreen))
     screen = app.screen
     assert isinstance(screen, PassesScreen)
-    await until(lambda: screen.found is not None and screen.found.count == count)
+    await until(partial(has, screen, count))
     return screen
 
 
@@ -212,6 +218,71 @@ async def test_what_changes_off_the_screen_is_not_shown_as_it_was(fake_runs: Any
         await until(lambda: screen.found is not None and 2 not in screen.found.blocks)
         await pilot.press("end")
         await until(lambda: shown(app).count("! marked") == before + len(scored))
+
+
+async def test_the_cursor_stays_on_its_pass_when_another_comes(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        screen = await opened(app, until, 19)
+        for count in (19, 20):
+            await pilot.press("down", "down", "down")
+            before = screen.query_one(Table).key
+            folder = Path(store.home() / "runs" / f"20260301-10000{count}-late" / "passes" / "main" / "run1")
+            put(folder, result("run1", 300 + count, {"wer": 0.1}, commit="late"), known("late", "main"))
+            catalog.add(folder)
+            await until(partial(has, screen, count + 1))
+            assert screen.query_one(Table).key == before
+            await pilot.press("u")
+            await until(lambda: screen.found is not None and bool(screen.found.groups))
+
+
+async def test_what_was_read_before_the_index_changed_is_not_shown_after_it(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test():
+        screen = await opened(app, until, 19)
+        before = screen.found
+        assert before is not None
+        folder = Path(store.home() / "runs" / "20260301-100000-late" / "passes" / "main" / "run1")
+        put(folder, result("run1", 300, {"wer": 0.1}), known("1", "main"))
+        catalog.add(folder)
+        await until(lambda: screen.query_one(Table).total == 20)
+        screen.on_passes_read(PassesRead(before, 0))
+        assert screen.query_one(Table).total == 20
+
+
+async def test_the_wheel_leaves_the_cursor_behind_and_a_key_goes_back_to_it(fake_runs: Any, until: Until) -> None:
+    folders = list(fill(450))
+    app = OmniApp()
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(app, until, 450)
+        table = screen.query_one(Table)
+        stayed: list[bool] = []
+
+        def scrolled() -> bool:
+            # The layout that follows the first rows brings the cursor into view once more.
+            stayed.append(table.scroll_offset.y == 300 and bool(table.row_at(300).key))
+            table.scroll_to(y=300, animate=False, immediate=True)
+            return screen._changes == 1 and len(stayed) > 20 and all(stayed[-20:])
+
+        await until(scrolled)
+        catalog.add(folders[0])
+        await until(lambda: screen._changes == 2 and bool(table.row_at(300).key))
+        await pilot.pause()
+        assert screen.selected is not None and table.scroll_offset.y == 300
+        await pilot.press("home")
+        await until(lambda: table.scroll_offset.y == 0)
+
+
+async def test_fewer_lines_in_groups_than_were_scrolled_past(fake_runs: Any, until: Until) -> None:
+    list(fill(450))
+    app = OmniApp()
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(app, until, 450)
+        await pilot.press("u", "end")
+        await until(lambda: screen.query_one(Table).scroll_offset.y > 400)
+        await pilot.press("w")
+        await until(lambda: screen.found is not None and screen.found.view.runbook == "asr")
+        await until(lambda: screen.query_one(Table).scroll_offset.y == 0)
 
 
 async def test_two_keys_that_sort_are_one_line_of_the_help(passes: None, until: Until) -> None:

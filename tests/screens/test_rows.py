@@ -96,6 +96,16 @@ async def test_the_cursor_is_brought_into_view(until: Until) -> None:
         assert rows.render_line(rows.size.height - 1).text.startswith("99")
 
 
+@pytest.mark.parametrize("key", ["up", "home", "pageup"])
+async def test_a_key_goes_back_to_the_cursor_that_the_wheel_left_behind(key: str, until: Until) -> None:
+    async with shown(named(*map(str, range(100)))) as (pilot, rows):
+        await pilot.press("tab")
+        await until(lambda: rows.max_scroll_y > 50)
+        rows.scroll_to(y=50, animate=False, immediate=True)
+        await pilot.press(key)
+        assert rows.scroll_offset.y == 0
+
+
 async def test_the_mouse_moves_the_cursor_and_then_chooses() -> None:
     async with shown(named("a", "b")) as (pilot, rows):
         await pilot.click(RowList, offset=(2, 1))

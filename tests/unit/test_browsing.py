@@ -38,6 +38,8 @@ def test_every_pass_that_is_not_folded_has_one_line(sizes: list[int], folded: se
     starts = [sum(sizes[:n]) for n in range(len(sizes))]
     wanted = [o for n, size in enumerate(sizes) if n not in folded for o in range(starts[n], starts[n] + size)]
     assert offsets == (wanted if groups else list(range(sum(sizes))))
+    found = [lines.of_group(one.value) if isinstance(one, GroupHead) else lines.of_pass(one) for one in places]
+    assert found == list(range(lines.total))
     if lines.total:
         assert set(lines.blocks(0, lines.total)) == {offset // BLOCK for offset in offsets}
 

@@ -15,9 +15,10 @@ from omnitui.ui.browsing.view import Found
 
 @dataclass
 class PassesRead(Message):
-    """Rows of the list of all passes."""
+    """Rows of the list of all passes, asked for after so many `changes` of the index were heard of."""
 
     found: Found
+    changes: int
 
 
 @dataclass

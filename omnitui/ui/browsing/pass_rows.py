@@ -27,6 +27,8 @@ _FIRST = (
 )
 _WHY = Column("left_out", "why left out", 36, rank=8, grows=True)
 _METRIC_RANK = 5
+GROUP = "group "
+"""What the key of a group's head begins with; behind it stands the group's value."""
 ANYTHING = "primary"
 """The column that tells the primary metrics of passes of several runbooks."""
 
@@ -122,7 +124,7 @@ def group_row(group: GroupHead, name: str) -> Row:
     told = f"{group.count} pass{'es' * (group.count != 1)}, {group.averaged} averaged"
     left = (Cell("▸ " if group.folded else "▾ ", "blue"), Cell(f"{name} ", "muted"))
     name_of = Cell(group.value or "not known", "strong")
-    return Row(f"group {group.value}", (*left, name_of, Cell(f"  {told}", "muted")))
+    return Row(f"{GROUP}{group.value}", (*left, name_of, Cell(f"  {told}", "muted")))
 
 
 def about(one: Known | None) -> tuple[Row, ...]:

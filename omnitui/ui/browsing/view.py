@@ -70,6 +70,19 @@ class Lines:
             return GroupHead(value, passes, averaged, value in self._folded)
         return self._offsets[number] + within - 1
 
+    def of_pass(self, offset: int) -> int | None:
+        """The line of the pass at an offset; None in a folded group."""
+        if not self._groups:
+            return offset
+        number = bisect_right(self._offsets, offset) - 1
+        folded = self._groups[number][0] in self._folded
+        return None if folded else self._starts[number] + 1 + offset - self._offsets[number]
+
+    def of_group(self, value: str) -> int | None:
+        """The line of a group's head."""
+        heads = zip(self._groups, self._starts, strict=False)
+        return next((line for (name, _, _), line in heads if name == value), None)
+
     def blocks(self, first: int, end: int) -> list[int]:
         """The blocks of rows that these lines of the table need."""
         offsets = [place for index in (first, *range(first, end)) if isinstance(place := self.at(index), int)]
@@ -91,3 +104,8 @@ class Found(Struct, frozen=True):
         """The pass at an offset, if its block is there."""
         block = self.blocks.get(offset // BLOCK, ())
         return block[offset % BLOCK] if offset % BLOCK < len(block) else None
+
+    def offset_of(self, folder: str) -> int | None:
+        """The offset of a pass, if its block is there."""
+        places = ((block * BLOCK + n, one) for block, rows in self.blocks.items() for n, one in enumerate(rows))
+        return next((offset for offset, one in places if one.folder == folder), None)

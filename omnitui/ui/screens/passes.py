@@ -17,7 +17,7 @@ from omnitui.results import catalog
 from omnitui.results.catalog import Row as Known
 from omnitui.ui.browsing.columns import Column, at, fitting, head
 from omnitui.ui.browsing.messages import IndexChanged, PassesRead
-from omnitui.ui.browsing.pass_rows import about, columns, group_row, pass_row
+from omnitui.ui.browsing.pass_rows import GROUP, about, columns, group_row, pass_row
 from omnitui.ui.browsing.reading import Passes, stamp
 from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
 from omnitui.ui.messages import PassChosen, WorkFailed
@@ -47,6 +47,7 @@ class PassesScreen(ViewKeys, MarkKeys):
         self._lines = Lines(0, (), frozenset())
         self._folded: frozenset[str] = frozenset()
         self._asked: set[int] = set()
+        self._changes = 0
         self._columns: tuple[Column, ...] = ()
         self._primary: tuple[str, ...] = ()
         self._end = threading.Event()
@@ -90,14 +91,15 @@ class PassesScreen(ViewKeys, MarkKeys):
     def _read(self, blocks: Iterable[int], known: Found | None = None) -> None:
         wanted = tuple(blocks)
         self._asked.update(wanted)
-        self.run_worker(partial(self._read_blocks, self.view, wanted, known), thread=True, group="read")
+        work = partial(self._read_blocks, self.view, wanted, known, self._changes)
+        self.run_worker(work, thread=True, group="read")
 
-    def _read_blocks(self, view: View, blocks: tuple[int, ...], known: Found | None) -> None:
+    def _read_blocks(self, view: View, blocks: tuple[int, ...], known: Found | None, changes: int) -> None:
         try:
             found = self._passes.read(view, blocks, known)
-            self.post_message(PassesRead(found))
+            self.post_message(PassesRead(found, changes))
             if learnt := self._passes.learn(found):
-                self.post_message(PassesRead(learnt))
+                self.post_message(PassesRead(learnt, changes))
         except OmniError as error:
             self.post_message(WorkFailed(error))
 
@@ -116,7 +118,8 @@ class PassesScreen(ViewKeys, MarkKeys):
 
     def on_index_changed(self) -> None:
         """Read what is on the screen again; the rest when it is seen."""
-        shown = self._lines.blocks(*self.query_one(Table).seen) or (0,)
+        shown = self._blocks() or (0,)
+        self._changes += 1
         if self.found is not None:
             self.found = replace(self.found, blocks={n: self.found.blocks.get(n, ()) for n in shown})
         self._asked.clear()
@@ -125,43 +128,56 @@ class PassesScreen(ViewKeys, MarkKeys):
     # -- what was read -----------------------------------------------------------------------------------------
 
     def on_passes_read(self, message: PassesRead) -> None:
-        """Show it, unless another view is wanted by now."""
-        found = message.found
-        if found.view != self.view:
+        """Show it, unless another view is wanted by now or the index has changed; the cursor stays on its pass."""
+        found, before, table = message.found, self.found, self.query_one(Table)
+        if found.view != self.view or message.changes != self._changes:
             return
-        before = self.found
+        new, key = before is None or before.view != found.view, table.key
         if before and (before.view, before.count, before.groups) == (found.view, found.count, found.groups):
             found = replace(found, blocks={**before.blocks, **found.blocks})
         else:
             self._asked = set(found.blocks)
         self.found = found
         self._lines = Lines(found.count, found.groups, self._folded)
-        self._show(0 if before is None or before.view != found.view else None)
-        self._need(*self.query_one(Table).seen)
+        self._show(0 if new else self._line_of(key), follow=new or table.cursor_is_seen)
+        self._need()
         if before is None:
             # Not before: ten thousand folders would keep the first rows from the screen.
             self._begin_following()
+
+    def _line_of(self, key: str) -> int | None:
+        """Where the row with a key stands now, if what was read tells."""
+        if key.startswith(GROUP):
+            return self._lines.of_group(key.removeprefix(GROUP))
+        offset = self.found.offset_of(key) if self.found else None
+        return None if offset is None else self._lines.of_pass(offset)
 
     def on_resize(self) -> None:
         """Other columns fit."""
         self.call_after_refresh(self._show)
 
     @on(Table.Seen)
-    def _seen(self, message: Table.Seen) -> None:
+    def _seen(self) -> None:
         # A thread that reads delays what is being drawn.
-        self.call_after_refresh(self._need, message.first, message.end)
+        self.call_after_refresh(self._need)
 
-    def _need(self, first: int, end: int) -> None:
-        """Read these lines, and a screen of them above and below."""
-        ahead = end - first
+    def _blocks(self, screens_ahead: int = 0) -> set[int]:
+        """The blocks of the lines on the screen, of so many screens above and below, and of the cursor's line."""
+        table = self.query_one(Table)
+        first, end = table.seen
+        ahead = screens_ahead * (end - first)
         around = self._lines.blocks(max(0, first - ahead), min(self._lines.total, end + ahead))
-        missing = [block for block in around if block not in self._asked]
+        return {*around, *self._lines.blocks(table.cursor, table.cursor)}
+
+    def _need(self) -> None:
+        """Read what is on the screen, and a screen of it above and below."""
+        missing = sorted(self._blocks(1) - self._asked)
         if self.found is not None and missing:
             self._read(missing, self.found)
 
     # -- showing it --------------------------------------------------------------------------------------------
 
-    def _show(self, cursor: int | None = None) -> None:
+    def _show(self, cursor: int | None = None, *, follow: bool = True) -> None:
         found = self.found
         if found is None:
             return
@@ -171,7 +187,7 @@ class PassesScreen(ViewKeys, MarkKeys):
         self._primary = () if several else found.primary.get(name, ())
         self._columns = fitting(columns(self._primary, several=several), table.scrollable_content_region.width)
         top = head(self._columns, self.view.sort, descending=self.view.descending)
-        table.show(self._lines.total, self._row, top, cursor)
+        table.show(self._lines.total, self._row, top, cursor, follow=follow)
         self._show_title()
         self._show_about()
 
@@ -235,7 +251,7 @@ class PassesScreen(ViewKeys, MarkKeys):
             if self.found is not None:
                 self._lines = Lines(self.found.count, self.found.groups, self._folded)
                 self._show()
-                self._need(*self.query_one(Table).seen)
+                self._need()
 
     @on(Table.HeadClicked)
     def _head_clicked(self, message: Table.HeadClicked) -> None:

@@ -105,8 +105,7 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         index = self.cursor + by
         while 0 <= index < self.total and not self.takes(index):
             index += by
-        if 0 <= index < self.total:
-            self._go(index)
+        self._go(index if 0 <= index < self.total else self.cursor)
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by whole screens."""
@@ -126,6 +125,8 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         if self.total and index != self.cursor:
             self.cursor = index
             self.post_message(self.Highlighted(self, index, self.key))
+        # The wheel may have left it behind.
+        self.into_view()
 
     def action_choose(self) -> None:
         """Tell that the row under the cursor was chosen."""

@@ -25,13 +25,11 @@ class Table(CursorRows):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--head"}
 
     class Seen(Message):
-        """Other rows are on the screen: from `first` to before `end`."""
+        """Other rows are on the screen."""
 
-        def __init__(self, table: "Table", first: int, end: int) -> None:
+        def __init__(self, table: "Table") -> None:
             super().__init__()
             self.table = table
-            self.first = first
-            self.end = end
 
         @property
         def control(self) -> "Table":
@@ -69,8 +67,15 @@ class Table(CursorRows):
     @property
     def seen(self) -> tuple[int, int]:
         """The first row on the screen, and the one after the last."""
-        first = self.scroll_offset.y
+        # Of fewer rows than there were, the last ones will be: Textual scrolls up to them a little later.
+        first = max(0, min(self.scroll_offset.y, self._total - self.shown))
         return first, min(self._total, first + self.shown)
+
+    @property
+    def cursor_is_seen(self) -> bool:
+        """Whether the row with the cursor is on the screen; the wheel may have left it behind."""
+        first, end = self.seen
+        return first <= self.cursor < end
 
     @property
     def text(self) -> str:
@@ -78,8 +83,16 @@ class Table(CursorRows):
         lines = (self._head, *(self.row_at(index) for index in range(*self.seen)))
         return "\n".join(" ".join("".join(cell.text for cell in part) for part in row[1:]) for row in lines)
 
-    def show(self, total: int, row_of: Callable[[int], Row | None], head: Row, cursor: int | None = None) -> None:
-        """Show other rows; the cursor stays at its index unless another is given."""
+    def show(
+        self,
+        total: int,
+        row_of: Callable[[int], Row | None],
+        head: Row,
+        cursor: int | None = None,
+        *,
+        follow: bool = True,
+    ) -> None:
+        """Show other rows. The cursor stays at its index unless one is given; `follow` brings it into view."""
         self._row_of, self._head = row_of, head
         if total != self._total:
             self._total = total
@@ -87,13 +100,14 @@ class Table(CursorRows):
         self.forget_rows()
         self.set_reactive(Table.cursor, self.nearest(self.cursor if cursor is None else cursor))
         self.refresh()
-        self.call_after_refresh(self.into_view)
+        if follow and not self.cursor_is_seen:
+            self.call_after_refresh(self.into_view)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tell which rows are on the screen now."""
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
-            self.post_message(self.Seen(self, *self.seen))
+            self.post_message(self.Seen(self))
             self.call_after_refresh(self._look_ahead)
 
     def _look_ahead(self) -> None:
@@ -104,7 +118,7 @@ class Table(CursorRows):
     # Textual calls the handlers of all classes in turn, from the last one up: none of them calls `super`.
     def on_resize(self) -> None:
         """Tell which rows are on the screen now."""
-        self.post_message(self.Seen(self, *self.seen))
+        self.post_message(self.Seen(self))
 
     def on_click(self, event: events.Click) -> None:
         """Tell of a click on the head."""
