@@ -3,14 +3,16 @@
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from rich.console import RenderableType
 from textual import events
+from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.screen import Screen
 
 from omnitui import config
@@ -33,6 +35,7 @@ from omnitui.ui.messages import (
     TrendsChosen,
 )
 from omnitui.ui.screens.dialogs import Question
+from omnitui.ui.screens.explaining import Explaining
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
 
@@ -173,6 +176,20 @@ class OmniApp(App[int]):
         if message.title != self._window_title and self._config.osc and terminal_voice.understands(os.environ):
             self._window_title = message.title
             self.write_to_terminal(terminal_voice.title(message.title))
+
+    async def run_action(
+        self,
+        action: str | tuple[str, str, tuple[Any, ...]],
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key says; where it can do nothing now, tell why."""
+        done = await super().run_action(action, default_namespace, namespaces)
+        if not done and isinstance(default_namespace, Explaining):
+            name = (parse(action) if isinstance(action, str) else action)[1]
+            if why := default_namespace.why_not(name):
+                self.notify(why, markup=False)
+        return done
 
     def action_toggle_theme(self) -> None:
         """Dark or light."""

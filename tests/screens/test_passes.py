@@ -166,6 +166,25 @@ async def test_a_series_is_put_on_a_side_as_a_whole(passes: None, until: Until) 
         assert not screen.marked.b
 
 
+async def test_a_key_that_can_do_nothing_says_why(passes: None, until: Until) -> None:
+    app = OmniApp()
+
+    def told() -> str:
+        return " ".join(note.message for note in app._notifications)
+
+    async with app.run_test() as pilot:
+        screen = await opened(app, until, 19)
+        await pilot.press("c")
+        assert "No pass is on side A or B: a and b put the one under the cursor there." in told()
+        await pilot.press("a", "c")
+        assert "No pass is on side B: b puts the one under the cursor there." in told()
+        await pilot.press("slash", *"nothing has this", "enter")
+        await until(lambda: screen.query_one(Table).total == 0)
+        await pilot.press("a")
+        assert "The cursor is on no pass." in told()
+        assert app.screen is screen
+
+
 async def test_what_a_run_adds_appears(passes: None, until: Until) -> None:
     app = OmniApp()
     async with app.run_test():

@@ -459,10 +459,15 @@ async def test_a_red_steps_remedies_are_offered_and_one_is_taken(
 
 async def test_only_a_red_step_can_be_mended(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("running"), until) as on:
-        await on.pilot.press("m")
+        await on.pilot.press("m", "y")
         assert isinstance(on.app.screen, RunScreen)
+        told = {note.message for note in on.app._notifications}
+        assert told == {"A runner is at work: h holds it, x stops it."}
     async with opened(fake_runs.make("failed", "20260302-116000-demo"), until) as on:
         await on.pilot.press("down", "m")
         assert isinstance(on.app.screen, RunScreen)
+        await on.pilot.press("h", "l")
+        told = {note.message for note in on.app._notifications}
+        assert told == {"The step is not red.", "Nothing is at work.", "No server is at work."}
         await on.pilot.press("up", "m")
         await until(lambda: isinstance(on.app.screen, RemedyScreen))

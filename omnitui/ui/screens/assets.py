@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from omnitui import downloads, stock
@@ -20,6 +19,7 @@ from omnitui.stock import Shelf, Stock
 from omnitui.ui.asset_messages import DownloadsRead, ShelfRead, StockRead
 from omnitui.ui.asset_texts import about, asset_row, summary_row, title_row, where_row
 from omnitui.ui.messages import WorkFailed
+from omnitui.ui.screens.explaining import Explaining
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
@@ -27,7 +27,7 @@ from omnitui.ui.widgets.rows import Cell, Row, RowLine
 _POLL_S = 0.3
 
 
-class AssetsScreen(Screen[None]):
+class AssetsScreen(Explaining):
     """One thread looks; downloads are processes of their own, which go on when this screen is left."""
 
     CSS_PATH = "assets.tcss"
@@ -197,16 +197,16 @@ class AssetsScreen(Screen[None]):
 
     # -- keys --------------------------------------------------------------------------------------------------
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def why_not(self, action: str) -> str:
         """A key does something only where there is something to do."""
         asset = self._selected
-        if action == "download":
-            return True if asset and self._fetchable(asset) else None
-        if action == "download_all":
-            return True if any(map(self._fetchable, self._shelf.assets if self._shelf else ())) else None
-        if action == "stop":
-            return True if asset and isinstance(self._events.get(asset.id), Progress) else None
-        return True
+        if action == "download" and not (asset and self._fetchable(asset)):
+            return "It is there, or on its way, or not looked at yet."
+        if action == "download_all" and not any(map(self._fetchable, self._shelf.assets if self._shelf else ())):
+            return "All are there, or on their way, or not looked at yet."
+        if action == "stop" and not (asset and isinstance(self._events.get(asset.id), Progress)):
+            return "No download of it is at work."
+        return super().why_not(action)
 
     def _fetchable(self, asset: Wanted) -> bool:
         found = self._found.get(asset.id)

@@ -17,7 +17,9 @@ class Browsing(Working):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Within a filter's text its key is a letter like the others."""
-        return None if action == "filter" and isinstance(self.focused, Input) else True
+        if action == "filter" and isinstance(self.focused, Input):
+            return None
+        return super().check_action(action, parameters)
 
     def copy(self, text: str) -> None:
         """Hand a text to the clipboard of the operator's terminal."""

@@ -131,13 +131,13 @@ class CompareScreen(Exporting):
 
     # -- keys --------------------------------------------------------------------------------------------------
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def why_not(self, action: str) -> str:
         """Only what blocks can be waved through."""
-        if action in ("copy", "export"):
-            return True if self.found else None
+        if action in ("copy", "export", "despite") and self.found is None:
+            return "The sides are not compared."
         if action == "despite":
-            return True if self._blocking() else None
-        return True
+            return "" if self._blocking() else "Nothing that differs can be waved through."
+        return super().why_not(action)
 
     def _blocking(self) -> tuple[str, ...]:
         found = self.found

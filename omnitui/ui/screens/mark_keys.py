@@ -40,13 +40,15 @@ class MarkKeys(Exporting):
         """Show the letters of the sides."""
         raise NotImplementedError
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def why_not(self, action: str) -> str:
         """A mark needs a pass, and a comparison two sides."""
         if action in ("mark", "mark_series", "export", "trends"):
-            return True if self.is_mounted and self.selected is not None else None
+            return "" if self.is_mounted and self.selected is not None else "The cursor is on no pass."
         if action == "compare":
-            return True if self.marked.a and self.marked.b else None
-        return super().check_action(action, parameters)
+            empty = [side for side, there in (("A", self.marked.a), ("B", self.marked.b)) if not there]
+            lacks = f"No pass is on side {' or '.join(empty)}: {' and '.join(map(str.lower, empty))}"
+            return f"{lacks} put{'s' * (len(empty) == 1)} the one under the cursor there." if empty else ""
+        return super().why_not(action)
 
     def action_mark(self, side: str) -> None:
         """Put the pass under the cursor on a side."""

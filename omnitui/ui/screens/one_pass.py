@@ -109,16 +109,18 @@ class OnePassScreen(Exporting):
     def _tab_clicked(self, message: Flow.Clicked) -> None:
         self.action_tab(message.key)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def why_not(self, action: str) -> str:
         """What is not there cannot be opened."""
         found = self.found
-        if action == "next_log":
-            return True if found and len(found.logs) > 1 and self._tab == "log" else None
-        if action in ("samples", "copy", "export"):
-            return True if found else None
-        if action == "run":
-            return True if found and found.run.state.exists() else None
-        return True
+        if action in ("next_log", "samples", "copy", "export", "run") and found is None:
+            return "The pass is not read."
+        if action == "next_log" and self._tab != "log":
+            return "The logs are not shown: 6 shows them."
+        if action == "next_log" and found and len(found.logs) < 2:
+            return "There is no other log."
+        if action == "run" and found and not found.run.state.exists():
+            return "It was taken in, or its run is not there any more."
+        return super().why_not(action)
 
     # -- telemetry ---------------------------------------------------------------------------------------------
 

@@ -59,16 +59,24 @@ class PaneKeys(LivePanes):
         self._part_chosen = self._maximised = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The logs need a server, and following needs that the user has moved."""
-        if action == "logs":
-            return True if self.snapshot and self.snapshot.state.servers else None
+        """Within a line that asks, the keys of a log are letters like the others."""
         if action == "ask_log":
             return not isinstance(self.focused, Input)
-        if action == "follow" and self.is_mounted:
-            return True if self._part_chosen or not self.query_one(Checklist).following else None
-        if action == "results":
-            return True if self.snapshot and self.snapshot.outcome == "complete" else None
         return super().check_action(action, parameters)
+
+    def why_not(self, action: str) -> str:
+        """The logs need a server, and following needs that the user has moved."""
+        now = self.snapshot
+        if action == "logs":
+            return "" if now and now.state.servers else "No server is at work."
+        if action == "follow" and self.is_mounted:
+            moved = self._part_chosen or not self.query_one(Checklist).following
+            return "" if moved else "It goes with the current step already."
+        if action == "results":
+            return (
+                "" if now and now.outcome == "complete" else "The run is not complete; r on Home lists all passes."
+            )
+        return super().why_not(action)
 
     @property
     def typing(self) -> bool:

@@ -18,8 +18,10 @@ from omnitui.runbook.remedies import remedies_of
 from omnitui.sanitise import plain
 from omnitui.ui.lending import lend_terminal
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, Question
-from omnitui.ui.screens.run_keys import RunKeys
+from omnitui.ui.screens.run_keys import AT_WORK, RunKeys
 from omnitui.ui.step_texts import cleaned
+
+_RED = Failed | Crashed | Stopped
 
 
 class RemedyScreen(Question[int]):
@@ -82,14 +84,18 @@ class RemedyKeys(RunKeys):
         step, now = self.selected_step(), self.snapshot
         if step is None or now is None or now.holder is not None:
             return ()
-        red = isinstance(now.record(step).status, Failed | Crashed | Stopped)
+        red = isinstance(now.record(step).status, _RED)
         return remedies_of(now.runbook, step.step) if red else ()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def why_not(self, action: str) -> str:
         """Only a red step that has remedies can be mended."""
-        if action == "remedies":
-            return bool(self._remedies())
-        return super().check_action(action, parameters)
+        if action != "remedies" or self._remedies():
+            return super().why_not(action)
+        step, now = self.selected_step(), self.snapshot
+        red = step and now and isinstance(now.record(step).status, _RED)
+        if now and now.holder is not None:
+            return AT_WORK
+        return "The page says nothing that helps here." if red else "The step is not red."
 
     def action_remedies(self) -> None:
         """List them."""

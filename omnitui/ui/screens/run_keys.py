@@ -36,6 +36,8 @@ LET_GO_S = 0.7
 """A key that comes again sooner is held down: terminals tell nothing else, first after up to 0.66 s."""
 _GOING_ON = frozenset("ray")
 
+AT_WORK = "A runner is at work: h holds it, x stops it."
+
 
 def read_plans(run: RunFolder) -> Plans:
     """Look at the run and at the world. Raises `OmniError`."""
@@ -75,33 +77,23 @@ class RunKeys(Working):
         """The step that the keys mean."""
         raise NotImplementedError
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key does anything now; None shows it as one that does not."""
-        now = self.snapshot
+    def why_not(self, action: str) -> str:
+        """Why a key does nothing to the run, or to the step that the keys mean."""
+        now, step = self.snapshot, self.selected_step()
         if action not in ("go", "confirm", "hold", "stop", "shell", "edit", "skip", "redo"):
-            return True
-        return True if now is not None and self._fits(action, now) else None
-
-    def _fits(self, action: str, now: Snapshot) -> bool:
-        alive, step = now.holder is not None, self.selected_step()
-        record = now.record(step) if step else None
-        open_step = record is not None and not is_done(record.status) and not isinstance(record.status, Running)
-        match action:
-            case "go":
-                return not alive and now.current is not None
-            case "confirm":
-                return not alive and now.outcome == "asking"
-            case "hold":
-                return alive
-            case "stop":
-                return alive or bool(now.state.servers)
-            case "edit":
-                return not alive and open_step and step is not None and isinstance(step.step, Command | Serve)
-            case "skip":
-                return not alive and record is not None and not is_done(record.status)
-            case "redo":
-                return not alive and step is not None and step.in_pass and step.scope in _begun(now)
-        return step is not None
+            return super().why_not(action)
+        if now is None:
+            return "The run is not read."
+        if action in ("hold", "stop"):
+            at_work = now.holder is not None or (action == "stop" and bool(now.state.servers))
+            return "" if at_work else "Nothing is at work."
+        if action != "shell" and now.holder is not None:
+            return AT_WORK
+        if action == "go":
+            return "" if now.current is not None else "No step is left to run."
+        if action == "confirm":
+            return "" if now.outcome == "asking" else "No step asks anything."
+        return _why_not_step(action, now, step) if step else "The cursor is on no step."
 
     # -- going on ----------------------------------------------------------------------------------------------
 
@@ -261,6 +253,19 @@ class RunKeys(Working):
     def _redo_chosen(self, scope: str, answer: str | None) -> None:
         if answer:
             self.in_thread(lambda: _redo(self.run, scope))
+
+
+def _why_not_step(action: str, now: Snapshot, step: PlannedStep) -> str:
+    status = now.record(step).status
+    if action in ("edit", "skip") and is_done(status):
+        return "The step is done."
+    if action == "edit" and isinstance(status, Running):
+        return "The step is running."
+    if action == "edit" and not isinstance(step.step, Command | Serve):
+        return "The step has no command."
+    if action == "redo" and not (step.in_pass and step.scope in _begun(now)):
+        return "The step is of no pass that has begun."
+    return ""
 
 
 def _begun(now: Snapshot) -> set[str]:

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from textual.message import Message
-from textual.screen import Screen
 
 from omnitui.errors import OmniError
 from omnitui.ui.messages import WorkDone, WorkFailed
+from omnitui.ui.screens.explaining import Explaining
 
 
-class Working(Screen[None]):
+class Working(Explaining):
     """Does what takes time in threads, and tells how it ended."""
 
     def in_thread(
