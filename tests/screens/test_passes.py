@@ -143,7 +143,7 @@ async def test_one_runbook_has_its_metrics_as_columns_and_they_sort(passes: None
         await pilot.press("w", "w")
         await until(lambda: bool(screen.found and screen.found.view == screen.view))
         assert screen.view.runbook == "speech"
-        assert "spee.throughput" in shown(app)
+        assert "speech.throughput" in shown(app)
         screen.change(screen.view.sorted_by("wer"))
         await until(lambda: bool(screen.found and screen.found.view == screen.view))
         first = screen.selected
@@ -151,6 +151,17 @@ async def test_one_runbook_has_its_metrics_as_columns_and_they_sort(passes: None
         await pilot.press("o")
         await until(lambda: screen.selected is not None and screen.selected.metrics["wer"] < 0.03)
         assert "wer ↑" in shown(app)
+
+
+async def test_a_run_whose_runbook_cannot_be_read_hides_no_metrics_of_others(fake_runs: Any, until: Until) -> None:
+    list(fill(4))
+    folder = store.home() / "runs" / "20260301-090000-late" / "passes" / "main" / "run1"
+    put(folder, result("run1", 200, {"wer": 0.5}), known("1", "main"))
+    app = OmniApp()
+    async with app.run_test(size=(160, 40)):
+        screen = await opened(app, until, 5)
+        assert screen.found is not None and screen.found.blocks[0][0].run == "20260301-090000-late"
+        await until(lambda: "wer" in shown(app).splitlines()[3])
 
 
 async def test_a_series_is_put_on_a_side_as_a_whole(passes: None, until: Until) -> None:

@@ -17,7 +17,7 @@ from omnitui.runbook.measured import Samples, Workload
 from omnitui.runbook.schema import Runbook
 from omnitui.ui.browsing.columns import Column, at, fit, fitting
 from omnitui.ui.browsing.dots import dots, scale
-from omnitui.ui.browsing.pass_rows import Marked
+from omnitui.ui.browsing.pass_rows import Marked, columns, unknown
 from omnitui.ui.browsing.pass_rows import state as pass_state
 from omnitui.ui.browsing.sample_rows import Order, aligned_rows, ordered, sound_rows
 from omnitui.ui.browsing.trends import Trend, on_scale, point_row
@@ -81,6 +81,22 @@ def test_a_cell_keeps_to_its_width(text: str, width: int, right: bool) -> None:
     shown = fit(text, width, right=right)
     assert cell_len(shown) == width
     assert not any(unicodedata.category(char) == "Cc" for char in shown)
+
+
+def test_a_metric_has_its_whole_name_where_that_costs_no_column() -> None:
+    def titles(width: int, *empty: str) -> list[str]:
+        return [one.title for one in columns(("speech.throughput",), empty, width) if one.right]
+
+    assert titles(95) == []
+    assert titles(96) == ["spee.throughput"]
+    assert titles(98) == titles(80, "commit", "gpu") == ["speech.throughput"]
+
+
+def test_a_column_in_which_nothing_is_known_is_left_out_unless_it_sorts() -> None:
+    row = measured("r", "main", "run1", "", 1.0)
+    assert unknown([row], "collected") == {"commit"}
+    assert unknown([row], "commit") == unknown([row, measured("r", "b", "run1", "5ed8a8d", 1.0)], "") == set()
+    assert unknown([], "collected") == set()
 
 
 def test_columns_of_a_high_rank_go_first_where_there_is_little_room() -> None:

@@ -1,6 +1,6 @@
 """A pass as one line of the list of all passes, and all that is known of it below. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec import Struct
 from omnitui.results.catalog.rows import Row as Known
 from omnitui.results.passes import PassResult
 from omnitui.results.table import number
-from omnitui.ui.browsing.columns import Column, row
+from omnitui.ui.browsing.columns import Column, fitting, row
 from omnitui.ui.browsing.view import GroupHead
 from omnitui.ui.signs import Sign, Tone
 from omnitui.ui.widgets.rows import Cell, Row
@@ -33,14 +33,33 @@ ANYTHING = "primary"
 """The column that tells the primary metrics of passes of several runbooks."""
 
 
-def columns(primary: Sequence[str], *, several: bool) -> tuple[Column, ...]:
-    """All columns; the primary metrics have one each where all passes are of one runbook."""
-    if several:
-        return (*_FIRST, Column(ANYTHING, "primary metrics", 36, rank=_METRIC_RANK, sorts=False), _WHY)
-    told = [
-        Column(name, short(name), max(10, len(short(name)) + 3), right=True, rank=_METRIC_RANK) for name in primary
-    ]
-    return (*(one for one in _FIRST if one.key != "runbook"), *told, _WHY)
+def columns(primary: Sequence[str] | None, empty: Collection[str], width: int) -> tuple[Column, ...]:
+    """The columns that fit and are not `empty`; `primary` has a metric each where all passes are of one runbook.
+
+    A metric has its whole name where that costs no other column.
+    """
+    if primary is None:
+        anything = Column(ANYTHING, "primary metrics", 36, rank=_METRIC_RANK, sorts=False)
+        return fitting([*(one for one in _FIRST if one.key not in empty), anything, _WHY], width)
+    first = [one for one in _FIRST if one.key not in ("runbook", *empty)]
+    brief, whole = (
+        fitting([*first, *(_metric(name, title(name)) for name in primary), _WHY], width) for title in (short, str)
+    )
+    return whole if [one.key for one in whole] == [one.key for one in brief] else brief
+
+
+def _metric(name: str, title: str) -> Column:
+    return Column(name, title, max(10, len(title) + 3), right=True, rank=_METRIC_RANK)
+
+
+def unknown(rows: Iterable[Known], sort: str) -> frozenset[str]:
+    """The columns in which no row has anything, unless they are sorted by one."""
+    told = {"commit": "revision", "gpu": "gpu"}
+    if not (seen := tuple(rows)):
+        return frozenset()
+    return frozenset(
+        key for key, name in told.items() if key != sort and not any(getattr(one, name) for one in seen)
+    )
 
 
 def short(metric: str) -> str:

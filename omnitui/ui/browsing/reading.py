@@ -14,10 +14,11 @@ from omnitui.ui.browsing.view import Found, View
 
 
 class Passes:
-    """Reads the catalog; remembers the primary metrics of each runbook."""
+    """Reads the catalog; remembers each runbook's primary metrics, from the first run whose copy can be read."""
 
     def __init__(self) -> None:
         self._primary: dict[str, tuple[str, ...]] = {}
+        self._unreadable: set[Path] = set()
 
     def read(self, view: View, blocks: Iterable[int] = (0,), known: Found | None = None) -> Found:
         """Rows of a view as the index knows them; all else is read where none is `known`. Raises `OmniError`."""
@@ -36,20 +37,18 @@ class Passes:
         """The same with the primary metrics of all its runbooks, which takes long; None when they were known."""
         known = dict(self._primary)
         for one in (one for rows in found.blocks.values() for one in rows):
-            if one.runbook not in known:
-                known[one.runbook] = _primary(Path(one.folder).parents[2] / "runbook")
+            copy = Path(one.folder).parents[2] / "runbook"
+            if one.runbook in known or copy in self._unreadable:
+                continue
+            try:
+                known[one.runbook] = tuple(metric.id for metric in load(copy).metrics if metric.primary)
+            except OmniError:
+                # A list of passes is no place to tell it: the pass's own screen does.
+                self._unreadable.add(copy)
         if known == found.primary:
             return None
         self._primary = known
         return replace(found, primary=known)
-
-
-def _primary(runbook: Path) -> tuple[str, ...]:
-    try:
-        return tuple(metric.id for metric in load(runbook).metrics if metric.primary)
-    except OmniError:
-        # A list of passes is no place to tell it: the pass's own screen does.
-        return ()
 
 
 def series_of(one: Row) -> frozenset[str]:

@@ -15,9 +15,9 @@ from textual.widgets import Input
 from omnitui.errors import OmniError
 from omnitui.results import catalog
 from omnitui.results.catalog import Row as Known
-from omnitui.ui.browsing.columns import Column, at, fitting, head
+from omnitui.ui.browsing.columns import Column, at, head
 from omnitui.ui.browsing.messages import IndexChanged, PassesRead
-from omnitui.ui.browsing.pass_rows import GROUP, about, columns, group_row, pass_row
+from omnitui.ui.browsing.pass_rows import GROUP, about, columns, group_row, pass_row, unknown
 from omnitui.ui.browsing.reading import Passes, stamp
 from omnitui.ui.browsing.view import Found, GroupHead, Lines, View
 from omnitui.ui.messages import PassChosen, WorkFailed
@@ -49,7 +49,6 @@ class PassesScreen(ViewKeys, MarkKeys):
         self._asked: set[int] = set()
         self._changes = 0
         self._columns: tuple[Column, ...] = ()
-        self._primary: tuple[str, ...] = ()
         self._end = threading.Event()
         self._none = True
 
@@ -184,8 +183,9 @@ class PassesScreen(ViewKeys, MarkKeys):
         table = self.query_one(Table)
         several = len(found.runbooks) != 1 and not self.view.runbook
         name = self.view.runbook or (found.runbooks[0][0] if found.runbooks else "")
-        self._primary = () if several else found.primary.get(name, ())
-        self._columns = fitting(columns(self._primary, several=several), table.scrollable_content_region.width)
+        empty = unknown((one for rows in found.blocks.values() for one in rows), self.view.sort)
+        width = table.scrollable_content_region.width
+        self._columns = columns(None if several else found.primary.get(name, ()), empty, width)
         top = head(self._columns, self.view.sort, descending=self.view.descending)
         table.show(self._lines.total, self._row, top, cursor, follow=follow)
         self._show_title()
