@@ -12,4 +12,4 @@ def to_clipboard(app: App[object], text: str, rest: str, *, cut: bool = False) -
     app.copy_to_clipboard(kept)
     more = f"; only the first {CLIPBOARD_BYTES // 1024} KiB: {rest}" if cut or kept != text else ""
     lines = kept.count("\n") + (not kept.endswith("\n"))
-    app.notify(f"{lines:,} lines sent to the terminal's clipboard{more}", markup=False)
+    app.notify(f"{lines:,} line{'s' * (lines != 1)} sent to the terminal's clipboard{more}", markup=False)

@@ -1,6 +1,7 @@
 """One pass, a comparison, samples and trends: what they tell, and how they look."""
 
 import json
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from omnitui.ui.screens.samples import SamplesScreen
 from omnitui.ui.screens.trends import TrendsScreen
 from omnitui.ui.timeline_texts import Window
 from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.passage import Passage
 from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.table import Table
@@ -418,6 +420,31 @@ async def test_samples_are_sorted_found_and_aligned_by_characters_in_chinese(com
         await until(lambda: "characters" in text(app, "#sample"))
         assert "3 errors in 12 characters" in text(app, "#sample")
         assert "is not on this machine" in text(app, "#sample")
+
+
+async def test_why_samples_cannot_be_read_stands_in_their_place(commits: Any, until: Until) -> None:
+    base, _ = commits
+    shutil.rmtree(store.home() / "out" / "base-run1")
+    app = OmniApp()
+    async with app.run_test(size=(80, 24)):
+        app.post_message(SamplesChosen(base[0]))
+        await until(
+            lambda: isinstance(app.screen, SamplesScreen) and "is not on this machine" in text(app, "#sample")
+        )
+        assert not told(app)
+        pane = app.screen.query_one("#sample", Passage)
+        drawn = " ".join(pane.render_line(y).text.strip() for y in range(pane.size.height))
+        assert drawn.rstrip().endswith("and has the samples")
+
+
+async def test_why_nothing_can_be_compared_stands_in_its_place(commits: Any, until: Until) -> None:
+    base, _ = commits
+    shutil.rmtree(base[0].parents[2])
+    app = OmniApp()
+    async with app.run_test(size=(80, 24)):
+        app.post_message(sides(commits))
+        await until(lambda: isinstance(app.screen, CompareScreen) and "cannot be read" in text(app, "#sides"))
+        assert not told(app)
 
 
 async def test_from_the_list_to_a_pass_its_samples_and_a_comparison(commits: Any, until: Until) -> None:

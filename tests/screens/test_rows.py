@@ -3,9 +3,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from omnitui.sanitise import plain
 from omnitui.ui.widgets.flow import Chip, Flow
 from omnitui.ui.widgets.row_list import RowList
-from omnitui.ui.widgets.rows import Cell, Row, RowLine
+from omnitui.ui.widgets.rows import Cell, Row, RowLine, wrapped
+from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -121,6 +125,27 @@ async def test_a_long_title_takes_the_room_of_a_piece_that_yields() -> None:
     async with shown([long]) as (_, rows):
         assert rows.render_line(0).text.endswith("WORD_OF…1s")
         assert rows.render_line(0).cell_length == 40
+
+
+def test_a_row_that_does_not_fit_goes_on_below_the_piece_that_does_not() -> None:
+    row = Row("", (Cell("reason", "muted", 10), Cell("the ranges lie apart, but 今天天气很好今天天气")))
+    lines = ["".join(cell.text for cell in line.left).rstrip() for line in wrapped(row, 24)]
+    assert lines == [
+        "reason    the ranges lie",
+        "          apart, but",
+        "          今天天气很好今",
+        "          天天气",
+    ]
+    assert list(wrapped(row, 80)) == [row]
+
+
+@given(st.lists(st.tuples(st.text(max_size=30), st.integers(0, 20)), max_size=4), st.integers(4, 40))
+def test_no_word_of_a_row_is_lost_and_no_line_is_too_long(pieces: list[tuple[str, int]], width: int) -> None:
+    row = Row("", tuple(Cell(text, width=wide) for text, wide in pieces))
+    lines = ["".join(plain(cell.text) for cell in line.left) for line in wrapped(row, width)]
+    assert "".join("".join(lines).split()) == "".join("".join(plain(text) for text, _ in pieces).split())
+    if len(lines) > 1:
+        assert all(cell_len(line) <= width for line in lines)
 
 
 async def test_chips_that_do_not_fit_are_counted() -> None:

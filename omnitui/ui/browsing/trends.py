@@ -123,6 +123,7 @@ def about(trend: Trend, metric: str) -> Iterator[Row]:
     better = {"higher": ", higher is better", "lower": ", lower is better"}.get(spec.direction if spec else "", "")
     help_ = f": {spec.help}" if spec and spec.help else ""
     yield Row("", (Cell(metric, "strong"), Cell(f" {spec.unit if spec else ''}{better}{help_}", "muted")))
-    left = f"{trend.left_out} passes are left out; " if trend.left_out else ""
+    passes = "1 pass is" if trend.left_out == 1 else f"{trend.left_out} passes are"
+    left = f"{passes} left out; " if trend.left_out else ""
     told = f"{left}nothing here is a verdict: settings may differ, which only a comparison tells"
     yield Row("", (Cell(told, "muted"),))

@@ -23,10 +23,11 @@ from omnitui.ui.browsing.comparison_rows import (
     side_rows,
 )
 from omnitui.ui.browsing.messages import ComparisonRead
+from omnitui.ui.messages import WorkFailed
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen
 from omnitui.ui.screens.exporting import Exporting
 from omnitui.ui.widgets.key_bar import KeyBar
-from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.passage import Passage
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.table import Table
 
@@ -59,15 +60,15 @@ class CompareScreen(Exporting):
         title = RowLine(id="title", classes="title")
         title.show(Row("", (Cell("Compare", "strong"), Cell("  B against A", "muted"))))
         yield title
-        sides = Readings(id="sides", classes="pane")
+        sides = Passage(id="sides", classes="pane")
         sides.border_title = "What differs"
         yield sides
         yield Table(id="verdicts", classes="pane")
-        rules = Readings(id="rules", classes="pane")
+        rules = Passage(id="rules", classes="pane")
         rules.border_title = "Rules"
         rules.display = False
         yield rules
-        about = Readings(id="about", classes="pane")
+        about = Passage(id="about", classes="pane")
         about.border_title = "Why"
         yield about
         yield KeyBar()
@@ -87,6 +88,12 @@ class CompareScreen(Exporting):
         self._show()
         self.refresh_bindings()
 
+    def on_work_failed(self, message: WorkFailed) -> None:
+        """Say in the place of what differs why nothing is compared."""
+        if self.found is None:
+            message.prevent_default()
+            self.query_one("#sides", Passage).show_rows([Row("", (Cell(f"✘ {message.error}", "red"),))])
+
     def on_resize(self) -> None:
         """Other columns fit."""
         self.call_after_refresh(self._show)
@@ -101,9 +108,9 @@ class CompareScreen(Exporting):
             return
         told = Cell(f"  {found.title}", "muted")
         self.query_one("#title", RowLine).show(Row("", (Cell("Compare", "strong"), told)))
-        self.query_one("#sides", Readings).show_rows(tuple(side_rows(found)))
+        self.query_one("#sides", Passage).show_rows(tuple(side_rows(found)))
         table = self.query_one(Table)
-        rules = self.query_one("#rules", Readings)
+        rules = self.query_one("#rules", Passage)
         rules.display = bool(found.rules)
         rules.show_rows(tuple(rule_lines(found)))
         self._columns = fitting(NARROW if self._narrow else COLUMNS, table.scrollable_content_region.width)
@@ -115,7 +122,7 @@ class CompareScreen(Exporting):
         return metric_row(found.metrics[index], self._narrow, self._columns) if found else None
 
     def _show_about(self) -> None:
-        found, pane = self.found, self.query_one("#about", Readings)
+        found, pane = self.found, self.query_one("#about", Passage)
         if found is not None and found.metrics:
             one = found.metrics[min(self.query_one(Table).cursor, len(found.metrics) - 1)]
             width = pane.scrollable_content_region.width

@@ -20,7 +20,7 @@ from omnitui.ui.timeline_texts import Window, stretches_of
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.log_view import LogView
-from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.passage import Passage
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.tab_row import TabRow
 from omnitui.ui.widgets.timeline import Timeline
@@ -66,7 +66,7 @@ class OnePassScreen(Exporting):
         yield RowLine(id="title", classes="title")
         yield TabRow(id="tabs")
         for key in ("metrics", "coverage", "provenance", "scripts"):
-            yield Readings(id=key, classes="pane")
+            yield Passage(id=key, classes="pane")
         yield Timeline(id="timeline", classes="pane")
         yield LogView(id="log", classes="pane")
         yield KeyBar()
@@ -81,10 +81,10 @@ class OnePassScreen(Exporting):
         """Show it."""
         self.found = found = message.found
         self.query_one("#title", RowLine).show(title_row(found))
-        self.query_one("#metrics", Readings).show_rows(tuple(metric_rows(found)))
-        self.query_one("#coverage", Readings).show_rows(tuple(coverage_rows(found.coverage)))
-        self.query_one("#provenance", Readings).show_rows(tuple(provenance_rows(found)))
-        self.query_one("#scripts", Readings).show_rows(tuple(script_rows(found)))
+        self.query_one("#metrics", Passage).show_rows(tuple(metric_rows(found)))
+        self.query_one("#coverage", Passage).show_rows(tuple(coverage_rows(found.coverage)))
+        self.query_one("#provenance", Passage).show_rows(tuple(provenance_rows(found)))
+        self.query_one("#scripts", Passage).show_rows(tuple(script_rows(found)))
         if found.trouble:
             self.notify(found.trouble, severity="warning", markup=False)
         # The tab that was chosen meanwhile has something to show only now.
@@ -182,7 +182,7 @@ class OnePassScreen(Exporting):
     def action_copy(self) -> None:
         """What is shown."""
         pane = self.query_one(f"#{self._tab}")
-        if isinstance(pane, Readings):
+        if isinstance(pane, Passage):
             self.copy(pane.text)
 
     def action_export(self) -> None:

@@ -27,10 +27,11 @@ from omnitui.ui.browsing.sample_rows import (
     sample_row,
     sound_rows,
 )
+from omnitui.ui.messages import WorkFailed
 from omnitui.ui.screens.browsing import Browsing, filter_key
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.key_bar import KeyBar
-from omnitui.ui.widgets.readings import Readings
+from omnitui.ui.widgets.passage import Passage
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.tab_row import TabRow
 from omnitui.ui.widgets.table import Table
@@ -57,6 +58,7 @@ class SamplesScreen(Browsing):
         super().__init__()
         self.folder = folder
         self.sets: tuple[SampleSet, ...] = ()
+        self._none = ""
         self.order = Order()
         self.shown: tuple[Sample, ...] = ()
         self._set = 0
@@ -72,7 +74,7 @@ class SamplesScreen(Browsing):
         prompt = Input(id="filter", compact=True, placeholder="id, words, error ...")
         prompt.cursor_blink = False
         yield prompt
-        sample = Readings(id="sample", classes="pane")
+        sample = Passage(id="sample", classes="pane")
         sample.border_title = "Sample"
         yield sample
         yield KeyBar()
@@ -86,12 +88,19 @@ class SamplesScreen(Browsing):
 
     def on_sample_sets_read(self, message: SampleSetsRead) -> None:
         """Show the first workload."""
-        self.sets = message.sets
+        self.sets, self._none = message.sets, "No samples are stored one by one."
         # Those with a WER are what one looks at sample by sample.
         scored = [n for n, one in enumerate(self.sets) if any(s.rate is not None for s in one.samples)]
         self._set = scored[0] if scored else 0
         self._show(0)
         self.refresh_bindings()
+
+    def on_work_failed(self, message: WorkFailed) -> None:
+        """Say in the place of the samples why there are none."""
+        if not self.sets:
+            message.prevent_default()
+            self._none = f"✘ {message.error}"
+            self._show_sample()
 
     def on_resize(self) -> None:
         """Other columns fit."""
@@ -146,10 +155,10 @@ class SamplesScreen(Browsing):
         self._show_sample()
 
     def _show_sample(self) -> None:
-        pane, one = self.query_one("#sample", Readings), self.selected
+        pane, one = self.query_one("#sample", Passage), self.selected
         if one is None:
             unread = self.sets[self._set].unread if self.sets else ()
-            told = [*unread] or ["No sample has that." if self.order.text else "No samples are stored one by one."]
+            told = [*unread] or ["No sample has that." if self.sets and self.order.text else self._none]
             pane.show_rows([Row("", (Cell(text, "muted"),)) for text in told])
             return
         aligned, sound = self._aligned.get(one.id, (None, None))
@@ -222,7 +231,7 @@ class SamplesScreen(Browsing):
 
     def action_copy(self) -> None:
         """The sample as it is shown."""
-        self.copy(self.query_one("#sample", Readings).text)
+        self.copy(self.query_one("#sample", Passage).text)
 
     def action_back(self) -> None:
         """Out of the filter, to all samples, or back."""

@@ -28,7 +28,7 @@ class Readings(ScrollView, Toned, can_focus=True):
     @property
     def text(self) -> str:
         """What is shown, without its colours."""
-        return "\n".join(" ".join("".join(c.text for c in part) for part in row[1:]) for row in self._rows)
+        return "\n".join(" ".join("".join(c.text for c in part) for part in row[1:]) for row in self.rows)
 
     def show_rows(self, rows: Sequence[Row], *, slack: int = 0) -> None:
         """Show other rows; cells that stay the same are not drawn again.

@@ -1,9 +1,10 @@
 """Lines made of cells: how they are cut, padded and coloured. Every text is cleaned here; no markup is read."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region
@@ -88,6 +89,43 @@ def cut(segment: Segment, room: int) -> Segment:
     if segment.cell_length <= room:
         return segment
     return Segment(set_cell_size(segment.text, max(0, room - 1)) + "…" * (room > 0), segment.style)
+
+
+def wrapped(row: Row, width: int) -> Iterator[Row]:
+    """A row in lines of at most `width` cells; they go on below where the piece that does not fit begins.
+
+    One with something at its right stays as it is.
+    """
+    texts = [plain(cell.text) for cell in row.left]
+    texts = [text + " " * (cell.width - cell_len(text)) for text, cell in zip(texts, row.left, strict=True)]
+    if row.right or sum(map(cell_len, texts)) <= width:
+        yield row
+        return
+    indent = _hanging(texts, width)
+    line, used = list[Cell](), 0
+    for text, cell in zip(texts, row.left, strict=True):
+        for word in re.findall(r"\s+|\S+", text):
+            wide = cell_len(word)
+            if used + wide > width and word.isspace():
+                used = width
+                continue
+            for part in chop_cells(word, width - indent) if used + wide > width else (word,):
+                if used + cell_len(part) > width:
+                    yield Row(row.key, tuple(line))
+                    line, used = [Cell(" " * indent)], indent
+                line.append(Cell(part, cell.tone))
+                used += cell_len(part)
+    yield Row(row.key, tuple(line))
+
+
+def _hanging(texts: Sequence[str], width: int) -> int:
+    begins = 0
+    for text in texts:
+        if begins + cell_len(text.rstrip()) > width:
+            begins += len(text) - len(text.lstrip())
+            break
+        begins += cell_len(text)
+    return begins if begins <= width * 2 // 3 else min(2, width // 2)
 
 
 class RowLine(Toned):
