@@ -475,3 +475,15 @@ async def test_from_the_list_to_a_pass_its_samples_and_a_comparison(commits: Any
         await pilot.press("escape", "m")
         await until(lambda: isinstance(app.screen, TrendsScreen) and app.screen.trend is not None)
         assert "5ed8a8d" in app.screen.query_one(Table).text
+
+
+async def test_which_log_it_is_is_told_where_panes_have_no_border(commits: Any, until: Until) -> None:
+    base, _ = commits
+    app = OmniApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.post_message(PassChosen(base[0]))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        await pilot.press("6")
+        view = app.screen.query_one(LogView)
+        await until(lambda: "client · 1 of 1" in str(view.border_title))
+        await until(lambda: view.region.height > 0 and view.content_region.y > view.region.y)

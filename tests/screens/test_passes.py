@@ -1,6 +1,7 @@
 """The list of all passes: what it shows, finds, sorts, groups and marks."""
 
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -216,6 +217,20 @@ async def test_blocks_are_read_as_they_come_on_the_screen(fake_runs: Any, until:
         await until(lambda: screen.selected is not None)
         assert screen.selected is not None and screen.selected.label == "run0"
         assert set(screen.found.blocks) == {0, 2}
+
+
+async def test_a_new_index_is_not_taken_for_an_empty_store(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list(fill(4))
+    go, refresh = threading.Event(), catalog.refresh
+    monkeypatch.setattr(catalog, "refresh", lambda: go.wait(20) and refresh())
+    app = OmniApp()
+    async with app.run_test():
+        await opened(app, until, 0)
+        await until(lambda: "Looking through the folders" in shown(app))
+        go.set()
+        await until(lambda: app.screen.query_one(Table).total == 4)
 
 
 async def test_the_rows_below_the_screen_are_read_before_they_are_seen(fake_runs: Any, until: Until) -> None:

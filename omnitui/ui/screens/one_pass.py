@@ -168,7 +168,7 @@ class OnePassScreen(Exporting):
             view.path = logs[self._log].path
             view.border_title = Content(plain(f"{logs[self._log].title} · {self._log + 1} of {len(logs)}"))
         elif self.found:
-            view.border_title = "no log is there"
+            view.border_title = "No log is there."
 
     def action_samples(self) -> None:
         """Its samples."""

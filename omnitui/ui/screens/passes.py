@@ -216,13 +216,17 @@ class PassesScreen(ViewKeys, MarkKeys):
     def _show_about(self) -> None:
         first, second = about(self.selected)
         if self.found is not None and not self._lines.total:
-            told = "Nothing has that: escape shows all." if self.view.text else "No passes yet: a run makes them."
-            first = Row("", (Cell(told, "muted"),))
+            first = Row("", (Cell(self._why_none(), "muted"),))
         self.query_one("#about-first", RowLine).show(first)
         self.query_one("#about-second", RowLine).show(second)
         if (self.selected is None) != self._none:
             self._none = not self._none
             self.refresh_bindings()
+
+    def _why_none(self) -> str:
+        if not self._changes:
+            return "Looking through the folders of all runs ..."
+        return "Nothing has that: escape shows all." if self.view.text else "No passes yet: a run makes them."
 
     def show_marks(self) -> None:
         """Show the letters of the sides."""
