@@ -477,6 +477,17 @@ async def test_from_the_list_to_a_pass_its_samples_and_a_comparison(commits: Any
         assert "5ed8a8d" in app.screen.query_one(Table).text
 
 
+async def test_what_cannot_be_read_of_a_pass_stands_below_its_figures(commits: Any, until: Until) -> None:
+    base, _ = commits
+    shutil.rmtree(base[0].parents[2] / "runbook")
+    app = OmniApp()
+    async with app.run_test(size=(80, 24)):
+        app.post_message(PassChosen(base[0]))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        await until(lambda: "◌ its runbook: " in text(app, "#metrics"))
+        assert not told(app)
+
+
 async def test_which_log_it_is_is_told_where_panes_have_no_border(commits: Any, until: Until) -> None:
     base, _ = commits
     app = OmniApp()

@@ -63,6 +63,8 @@ def metric_rows(found: Details) -> Iterator[Row]:
     yield text_row("* primary: only these have a verdict when passes are compared", "muted")
     yield from (text_row(f"✘ {reason}", "red") for reason in one.reasons)
     yield from (text_row(f"! {mark}", "warn") for mark in one.marks)
+    if found.trouble:
+        yield text_row(f"◌ {found.trouble}", "warn")
 
 
 def coverage_rows(coverage: CoverageReading | None) -> Iterator[Row]:

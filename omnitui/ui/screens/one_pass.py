@@ -85,8 +85,6 @@ class OnePassScreen(Exporting):
         self.query_one("#coverage", Passage).show_rows(tuple(coverage_rows(found.coverage)))
         self.query_one("#provenance", Passage).show_rows(tuple(provenance_rows(found)))
         self.query_one("#scripts", Passage).show_rows(tuple(script_rows(found)))
-        if found.trouble:
-            self.notify(found.trouble, severity="warning", markup=False)
         # The tab that was chosen meanwhile has something to show only now.
         self.action_tab(self._tab)
 
