@@ -12,6 +12,7 @@ from textual import events
 from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.screen import Screen
 
@@ -20,7 +21,7 @@ from omnitui.config import Config
 from omnitui.ui import terminal_voice
 from omnitui.ui.drawing import tight
 from omnitui.ui.layouts import NARROW
-from omnitui.ui.leaving import leave_on_signals
+from omnitui.ui.leaving import asked_of_one_that_is_left, leave_on_signals
 from omnitui.ui.messages import (
     AssetsChosen,
     ComparisonChosen,
@@ -78,6 +79,11 @@ class OmniApp(App[int]):
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
         self.theme = {"dark": DARK, "light": LIGHT}[self._config.theme].name
+
+    def _handle_exception(self, error: Exception) -> None:
+        # A screen that is left loses its widgets one by one, while its threads and timers still tell it things.
+        if not (isinstance(error, NoMatches) and asked_of_one_that_is_left(error)):
+            super()._handle_exception(error)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, tight(renderable))

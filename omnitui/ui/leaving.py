@@ -1,4 +1,4 @@
-"""What happens to the terminal when the app is told to go: SIGHUP, SIGTERM, SIGINT.
+"""What happens when a screen is left, and to the terminal when the app is told to go: SIGHUP, SIGTERM, SIGINT.
 
 Textual handles none of them. The runner is a process of its own and goes on.
 """
@@ -8,10 +8,14 @@ import signal
 import sys
 import termios
 import threading
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Any
+
+from textual.css.query import NoMatches
+from textual.dom import DOMNode
 
 RESTORE = (
     b"\x1b[?2026l"  # a frame that was begun is shown
@@ -21,6 +25,15 @@ RESTORE = (
 )
 """What undoes all that Textual asks of a terminal (xterm's control sequences, kitty's keyboard protocol)."""
 _PATIENCE_S = 1.0
+
+
+def asked_of_one_that_is_left(error: NoMatches) -> bool:
+    """Whether it was a widget or screen that is no longer on an open screen which did not find its parts."""
+    *_, (query, _line) = traceback.walk_tb(error.__traceback__)
+    node = query.f_locals.get("self")
+    if not isinstance(node, DOMNode):
+        return False
+    return not (node.is_attached and any(one in node.app.screen_stack for one in node.ancestors_with_self))
 
 
 def leave_on_signals(also: str = "") -> None:

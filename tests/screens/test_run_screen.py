@@ -1,5 +1,7 @@
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from omnitui.plan import lay_out
 from omnitui.runbook import load
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
+from omnitui.ui.run_messages import SnapshotRead
 from omnitui.ui.screens import remedy_keys
 from omnitui.ui.screens.dialogs import ChoiceScreen, EditScreen, PromptScreen
 from omnitui.ui.screens.help import HelpScreen
@@ -27,6 +30,7 @@ from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.server_logs import ServerLogs
 from tests.screens.conftest import NOW
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 
@@ -471,3 +475,39 @@ async def test_only_a_red_step_can_be_mended(fake_runs: Any, until: Until) -> No
         assert told == {"The step is not red.", "Nothing is at work.", "No server is at work."}
         await on.pilot.press("up", "m")
         await until(lambda: isinstance(on.app.screen, RemedyScreen))
+
+
+async def change(screen: RunScreen) -> None:
+    """Show it other states of its run for as long as it is there."""
+    for second in count():
+        if not screen.is_running:
+            return
+        if screen.snapshot:
+            screen.post_message(SnapshotRead(msgspec.structs.replace(screen.snapshot, since=second)))
+        await asyncio.sleep(0)
+
+
+async def left(run: RunFolder, key: str, until: Until) -> None:
+    async with opened(run, until) as on:
+        app, screen = on.app, on.screen
+        changing = asyncio.create_task(change(screen))
+        app.simulate_key(key)
+        await until(lambda: not (app.is_running and screen.is_running))
+    await changing
+
+
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_a_run_that_changes_while_its_screen_is_left_ends_nothing(
+    key: str, fake_runs: Any, until: Until
+) -> None:
+    run: RunFolder = fake_runs.make("failed")
+    for _ in range(10):
+        await left(run, key, until)
+
+
+async def test_what_is_missing_on_an_open_screen_is_a_bug(fake_runs: Any, until: Until) -> None:
+    run: RunFolder = fake_runs.make("failed")
+    with pytest.raises(NoMatches):
+        async with opened(run, until) as on:
+            on.screen.call_later(on.screen.query_one, "#nothing")
+            await on.pilot.pause()
