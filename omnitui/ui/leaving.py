@@ -33,7 +33,7 @@ def asked_of_one_that_is_left(error: NoMatches) -> bool:
     node = query.f_locals.get("self")
     if not isinstance(node, DOMNode):
         return False
-    return not (node.is_attached and any(one in node.app.screen_stack for one in node.ancestors_with_self))
+    return not (node.app.is_running and any(one in node.app.screen_stack for one in node.ancestors_with_self))
 
 
 def leave_on_signals(also: str = "") -> None:

@@ -509,5 +509,5 @@ async def test_what_is_missing_on_an_open_screen_is_a_bug(fake_runs: Any, until:
     run: RunFolder = fake_runs.make("failed")
     with pytest.raises(NoMatches):
         async with opened(run, until) as on:
-            on.screen.call_later(on.screen.query_one, "#nothing")
-            await on.pilot.pause()
+            on.screen.set_timer(0.001, lambda: on.screen.query_one("#no-such-widget"))
+            await until(lambda: not on.app.is_running)
