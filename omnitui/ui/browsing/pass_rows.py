@@ -21,12 +21,12 @@ _FIRST = (
     Column("series", "series", 9, rank=1),
     Column("pass", "pass", 6),
     Column("commit", "commit", 9, rank=2),
-    Column("gpu", "GPU", 12, rank=4),
+    Column("gpu", "GPU", 12, rank=5),
     Column("state", "", 14, sorts=False),
     Column("origin", "from", 12, rank=3),
 )
-_WHY = Column("left_out", "why left out", 36, rank=8, grows=True)
-_METRIC_RANK = 5
+_WHY = Column("left_out", "  why left out", 38, rank=8, grows=True)
+_METRIC_RANK = 4
 GROUP = "group "
 """What the key of a group's head begins with; behind it stands the group's value."""
 ANYTHING = "primary"
@@ -118,7 +118,7 @@ def pass_row(one: Known, shown: Sequence[Column], primary: Sequence[str], mark: 
         "gpu": one.gpu.removeprefix("NVIDIA "),
         "state": said(stands),
         "origin": said(came),
-        "left_out": one.left_out,
+        "left_out": f"  {one.left_out}",
         ANYTHING: _several(one, primary),
         **{column.key: number(one.metrics.get(column.key)) for column in shown if column.right},
     }
