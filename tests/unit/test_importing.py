@@ -415,6 +415,13 @@ def test_the_floor_of_one_host_is_not_that_of_two(book: Path) -> None:
     assert machine["variable.SEED"] == "0"
 
 
+def test_the_floor_of_one_setting_is_not_that_of_another_one_which_was_waved_through(book: Path) -> None:
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b", **{"gpu.uuids": "GPU-other"})
+    assert compared(a, b, "unknown", "gpu.uuids").noise == (
+        "no noise floor: the machine and the settings are not wholly known, or not one"
+    )
+
+
 # -- hostile folders -------------------------------------------------------------------------------------------
 
 

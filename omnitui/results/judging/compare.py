@@ -111,9 +111,9 @@ def compare(
 
 
 def _machine(passes: Sequence[Keys], runbook: Runbook) -> dict[str, str] | None:
-    """The machine and settings whose noise these passes have: those of the first, and none over several hosts."""
-    hosts = {one.get("host.name") for one in passes}
-    return machine_of(passes[0], roles_of(runbook)) if len(hosts) == 1 else None
+    """The one machine and its settings whose noise these passes have; None when they are of several."""
+    first, *others = (machine_of(one, roles_of(runbook)) for one in passes) if passes else (None,)
+    return first if all(one == first for one in others) else None
 
 
 def _without_passes(a: Sequence[Measured], b: Sequence[Measured]) -> str:
