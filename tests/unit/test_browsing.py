@@ -40,6 +40,7 @@ def test_every_pass_that_is_not_folded_has_one_line(sizes: list[int], folded: se
     assert offsets == (wanted if groups else list(range(sum(sizes))))
     found = [lines.of_group(one.value) if isinstance(one, GroupHead) else lines.of_pass(one) for one in places]
     assert found == list(range(lines.total))
+    assert lines.of_pass(sum(sizes)) == (None if groups else 0)
     if lines.total:
         assert set(lines.blocks(0, lines.total)) == {offset // BLOCK for offset in offsets}
 

@@ -71,9 +71,12 @@ class Lines:
         return self._offsets[number] + within - 1
 
     def of_pass(self, offset: int) -> int | None:
-        """The line of the pass at an offset; None in a folded group."""
+        """The line of the pass at an offset; None in a folded group, and where no group has so many."""
         if not self._groups:
             return offset
+        # Rows and groups are read one after the other, and a pass may go in between.
+        if offset >= self._offsets[-1]:
+            return None
         number = bisect_right(self._offsets, offset) - 1
         folded = self._groups[number][0] in self._folded
         return None if folded else self._starts[number] + 1 + offset - self._offsets[number]
