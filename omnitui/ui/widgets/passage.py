@@ -9,9 +9,7 @@ from omnitui.ui.widgets.rows import Row, wrapped
 class Passage(Readings):
     """Shows rows that cannot be chosen, wrapped to the room that there is."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
-        self._whole: tuple[Row, ...] = ()
+    _whole: tuple[Row, ...] = ()
 
     @property
     def rows(self) -> tuple[Row, ...]:
