@@ -298,6 +298,17 @@ async def test_the_current_step_is_followed_until_the_user_moves(fake_runs: Any,
         await until(lambda: checklist.key == "main/run1/stop")
 
 
+async def test_what_is_read_while_the_user_moves_does_not_go_back(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("failed"), until) as on:
+        checklist, snapshot = on.screen.query_one(Checklist), on.screen.snapshot
+        assert snapshot is not None and checklist.key == "main/run1/server"
+        checklist.action_move(1)
+        checklist.show(snapshot, NOW)  # before any message of the move is handled
+        assert checklist.key == "main/run1/client"
+        await until(lambda: getattr(on.screen.selected_step(), "id", "") == "main/run1/client")
+        assert not checklist.following
+
+
 async def test_a_chapter_stands_for_its_first_step(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
         await on.pilot.press("home")

@@ -19,12 +19,11 @@ class Checklist(RowList):
     ]
 
     class StepShown(Message):
-        """Another step is under the cursor; `by_user` when the user moved there."""
+        """Another step is under the cursor."""
 
-        def __init__(self, step_id: str, *, by_user: bool) -> None:
+        def __init__(self, step_id: str) -> None:
             super().__init__()
             self.step_id = step_id
-            self.by_user = by_user
 
     class StepOpened(Message):
         """The user pressed enter on a step, or clicked it again."""
@@ -52,7 +51,7 @@ class Checklist(RowList):
         self.show_rows(checklist_rows(snapshot, self._groups, self._opened(wanted), now, self._far))
         if wanted != self.key:
             self.move_to(wanted)
-        self._tell(by_user=False)
+        self._tell()
 
     def show_progress(self, step_id: str, progress: Progress | None) -> None:
         """Show how far a step is in the place of its word."""
@@ -83,19 +82,23 @@ class Checklist(RowList):
         """Open more chapters, or fewer."""
         self._again()
 
-    def _tell(self, *, by_user: bool) -> None:
+    def _tell(self) -> None:
         # A chapter's line stands for its first step.
         heads = {group.key: group.steps[0].id for group in self._groups if group.steps}
         step_id = heads.get(self.key, self.key)
         if step_id and self._told != step_id:
             self._told = step_id
-            self.post_message(self.StepShown(step_id, by_user=by_user))
+            self.post_message(self.StepShown(step_id))
+
+    def go(self, index: int) -> None:
+        """Go where the user wants, and follow no more: at once, or what is read meanwhile would go back."""
+        self.following = self.following and index == self.cursor
+        super().go(index)
+        self._tell()
 
     def on_cursor_rows_highlighted(self, message: RowList.Highlighted) -> None:
-        """The user moved: the current step is not followed any more."""
+        """The cursor is told of as a step."""
         message.stop()
-        self.following = False
-        self._tell(by_user=True)
 
     def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
         """Open a step, or fold a chapter."""

@@ -105,15 +105,15 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         index = self.cursor + by
         while 0 <= index < self.total and not self.takes(index):
             index += by
-        self._go(index if 0 <= index < self.total else self.cursor)
+        self.go(index if 0 <= index < self.total else self.cursor)
 
     def action_page(self, pages: int) -> None:
         """Move the cursor by whole screens."""
-        self._go(self.nearest(self.cursor + pages * max(1, self.shown - 1)))
+        self.go(self.nearest(self.cursor + pages * max(1, self.shown - 1)))
 
     def action_go(self, index: int) -> None:
         """Move the cursor to the first or the last row."""
-        self._go(self.nearest(index if index >= 0 else self.total - 1))
+        self.go(self.nearest(index if index >= 0 else self.total - 1))
 
     def nearest(self, index: int) -> int:
         """The closest row that the cursor can stand on; 0 when there is none."""
@@ -121,7 +121,8 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         around = (near for away in range(self.total) for near in (index - away, index + away))
         return next((near for near in around if 0 <= near < self.total and self.takes(near)), 0)
 
-    def _go(self, index: int) -> None:
+    def go(self, index: int) -> None:
+        """Move the cursor for the user, and tell it."""
         if self.total and index != self.cursor:
             self.cursor = index
             self.post_message(self.Highlighted(self, index, self.key))
@@ -142,7 +143,7 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         if index == self.cursor:
             self.action_choose()
         else:
-            self._go(index)
+            self.go(index)
 
     def notify_style_update(self) -> None:
         """Make all rows anew: the tones have other colours."""
