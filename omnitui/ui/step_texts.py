@@ -68,7 +68,7 @@ def _action(runbook: Runbook, step: Step) -> str:
 
 
 def attempt_rows(snapshot: Snapshot, planned: PlannedStep) -> tuple[Row, ...]:
-    """A line for each attempt, newest first; its number is the key."""
+    """A line for each attempt, newest first; the step and its number are the key."""
     record = snapshot.record(planned)
     signs = {"passed": ("✔", "green"), "skipped": ("–", "muted"), "stopped": ("■", "warn")}
     rows = []
@@ -78,11 +78,12 @@ def attempt_rows(snapshot: Snapshot, planned: PlannedStep) -> tuple[Row, ...]:
         edited = Cell("edited  " if attempt.edited else "", "warn")
         left = (Cell(f"{attempt.n}", "strong", 4), words, edited, Cell(attempt.reason, "muted"))
         took = Cell(f"{attempt.seconds:.1f} s", "muted", 10)
-        rows.append(Row(str(attempt.n), left, (Cell(attempt.began[:19].replace("T", " "), "muted"), took)))
-    running = getattr(record.status, "attempt", 0)
-    if running and all(row.key != str(running) for row in rows):
-        sign = of_status(record.status, alive=snapshot.holder is not None)
         rows.append(
-            Row(str(running), (Cell(f"{running}", "strong", 4), Cell(f"{sign.symbol} {sign.word}", sign.tone)))
+            Row(f"{planned.id} {attempt.n}", left, (Cell(attempt.began[:19].replace("T", " "), "muted"), took))
         )
+    running = getattr(record.status, "attempt", 0)
+    key = f"{planned.id} {running}"
+    if running and all(row.key != key for row in rows):
+        sign = of_status(record.status, alive=snapshot.holder is not None)
+        rows.append(Row(key, (Cell(f"{running}", "strong", 4), Cell(f"{sign.symbol} {sign.word}", sign.tone))))
     return tuple(reversed(rows))

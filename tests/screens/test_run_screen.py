@@ -305,7 +305,7 @@ async def test_what_is_read_while_the_user_moves_does_not_go_back(fake_runs: Any
         checklist.action_move(1)
         checklist.show(snapshot, NOW)  # before any message of the move is handled
         assert checklist.key == "main/run1/client"
-        await until(lambda: getattr(on.screen.selected_step(), "id", "") == "main/run1/client")
+        assert getattr(on.screen.selected_step(), "id", "") == "main/run1/client"
         assert not checklist.following
 
 
@@ -345,7 +345,7 @@ async def test_attempts_open_their_own_output(fake_runs: Any, until: Until) -> N
     async with opened(fake_runs.make("failed"), until) as on:
         await on.pilot.press("i")
         attempts = on.screen.query_one("#attempts", RowList)
-        assert [row.key for row in attempts.rows] == ["1"]
+        assert [row.key for row in attempts.rows] == ["main/run1/server 1"]
         await on.pilot.press("enter")
         assert on.screen.query_one("#output").display and not attempts.display
 

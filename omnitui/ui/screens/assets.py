@@ -184,7 +184,7 @@ class AssetsScreen(Explaining):
 
     def on_cursor_rows_chosen(self) -> None:
         """Go to the details."""
-        self.query_one("#about").focus()
+        self.set_focus(self.query_one("#about"))
 
     @property
     def _found(self) -> dict[str, Found]:

@@ -134,7 +134,7 @@ class CompareScreen(Exporting):
 
     @on(Table.Chosen)
     def _chosen(self) -> None:
-        self.query_one("#about").focus()
+        self.set_focus(self.query_one("#about"))
 
     # -- keys --------------------------------------------------------------------------------------------------
 

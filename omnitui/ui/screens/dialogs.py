@@ -140,7 +140,7 @@ class PromptScreen(Question[Mapping[str, str]]):
         given = {field.name: self.query_one(f"#field-{n}", Input).value for n, field in enumerate(self._fields)}
         missing = [n for n, field in enumerate(self._fields) if not given[field.name].strip()]
         if missing:
-            self.query_one(f"#field-{missing[0]}", Input).focus()
+            self.set_focus(self.query_one(f"#field-{missing[0]}", Input))
         else:
             self.dismiss(given)
 

@@ -75,7 +75,7 @@ class ExportScreen(Question[str]):
             stem, dot, form = line.value.rpartition(".")
             stem = stem if dot and form in FORMATS else line.value
             line.value = f"{stem}.{pressed.removeprefix('form-')}"
-            line.focus()
+            self.set_focus(line)
 
     def action_leave(self) -> None:
         """Write nothing."""

@@ -136,7 +136,7 @@ class LivePanes(RemedyKeys):
         visible = any(self.query_one(f"#{name}").display for name in ("gpu", "host"))
         self._alone = self._alone + 1 if alone and visible else 0
         if self._alone >= _ALONE_TICKS and self._monitor is None:
-            self._monitor = self.run_worker(self._look(self._watched), group="monitor")
+            self._monitor = self.run_worker(partial(self._look, self._watched), group="monitor")
         elif not self._alone and self._monitor is not None:
             self._monitor.cancel()
             self._monitor = None

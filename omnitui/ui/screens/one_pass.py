@@ -96,7 +96,7 @@ class OnePassScreen(Exporting):
         self.query_one(TabRow).show_tabs(TABS, key)
         for name, _ in TABS:
             self.query_one(f"#{name}").display = name == key
-        self.query_one(f"#{key}").focus()
+        self.set_focus(self.query_one(f"#{key}"))
         if key == "timeline":
             self.call_after_refresh(self._first_timeline)
         elif key == "log" and self._log < 0:

@@ -34,7 +34,10 @@ _PANE_KEYS = (
 
 
 class PaneKeys(LivePanes):
-    """Arranges the panes. Where there is little room they are tabs; one of them may have the whole screen."""
+    """Arranges the panes. Where there is little room they are tabs; one of them may have the whole screen.
+
+    The focus goes with the key: `Widget.focus` gives it in a moment, and the next key would not be the pane's.
+    """
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide"), (BROAD, "-broad")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall"), (ROOMY, "-roomy")]  # noqa: RUF012
@@ -145,13 +148,13 @@ class PaneKeys(LivePanes):
         self._part = self._at = part
         self._part_chosen = True
         self._arrange()
-        self.query_one(f"#{part}").focus()
+        self.set_focus(self.query_one(f"#{part}"))
 
     def action_pane(self, pane: str) -> None:
         """Go to one of the panes beside the step."""
         self._at = pane
         self._arrange()
-        self.query_one(f"#{pane}").focus()
+        self.set_focus(self.query_one(f"#{pane}"))
         self.call_after_refresh(self.read_timeline)
 
     def action_maximise(self) -> None:
@@ -167,16 +170,16 @@ class PaneKeys(LivePanes):
         """Go to the servers' logs, or to the next of them."""
         logs = self.query_one(ServerLogs)
         view = logs.view
-        if view.has_focus:
+        if self.focused is view:
             logs.next_log()
         self._at = "logs"
         self._arrange()
-        view.focus()
+        self.set_focus(view)
 
     def _to_checklist(self) -> None:
         self._at = "checklist"
         self._arrange()
-        self.query_one(Checklist).focus()
+        self.set_focus(self.query_one(Checklist))
 
     def action_results(self) -> None:
         """The passes of this run."""
@@ -194,7 +197,7 @@ class PaneKeys(LivePanes):
         """To the other panes, to the checklist, or from there to the screen before this one."""
         if self._maximised:
             self.action_maximise()
-        elif self.query_one(Checklist).has_focus:
+        elif self.focused is self.query_one(Checklist):
             self.app.pop_screen()
         else:
             self._to_checklist()

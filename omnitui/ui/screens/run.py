@@ -56,7 +56,6 @@ class RunScreen(PaneKeys, Following):
         self.run = run
         self.secrets = secrets or {}
         self._end = threading.Event()
-        self._step_id = ""
         self._unread = False
         self._red = ""
         self._keys: object = None
@@ -150,7 +149,7 @@ class RunScreen(PaneKeys, Following):
             if self.size.width < NARROW and self._at == "checklist":
                 self._at = "output"
                 self._arrange()
-                self.query_one("#output").focus()
+                self.set_focus(self.query_one("#output"))
         self._red = red
 
     def on_log_prompt_given(self) -> None:
@@ -184,19 +183,20 @@ class RunScreen(PaneKeys, Following):
             self.query_one(StepPane).show(snapshot, step, now)
         record = snapshot.record(step) if step else None
         moved = self._part_chosen or not checklist.following
-        keys = (snapshot.outcome, snapshot.holder, snapshot.state.servers, self._step_id, record, moved)
+        keys = (snapshot.outcome, snapshot.holder, snapshot.state.servers, checklist.step_id, record, moved)
         if keys != self._keys:
             self._keys = keys
             self.refresh_bindings()
 
     def selected_step(self) -> PlannedStep | None:
         """The step that the checklist's cursor was last on."""
-        plan = self.snapshot.plan if self.snapshot else ()
-        return next((planned for planned in plan if planned.id == self._step_id), None)
+        if self.snapshot is None:
+            return None
+        step_id = self.query_one(Checklist).step_id
+        return next((planned for planned in self.snapshot.plan if planned.id == step_id), None)
 
-    def on_checklist_step_shown(self, message: Checklist.StepShown) -> None:
+    def on_checklist_step_shown(self) -> None:
         """Show that step; while the run is followed, what it prints, or what it will do."""
-        self._step_id = message.step_id
         step = self.selected_step()
         if not self._part_chosen and step and self.snapshot:
             silent = isinstance(step.step, Confirm | Stop)

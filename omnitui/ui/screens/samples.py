@@ -173,7 +173,7 @@ class SamplesScreen(Browsing):
 
     @on(Table.Chosen)
     def _chosen(self) -> None:
-        self.query_one("#sample").focus()
+        self.set_focus(self.query_one("#sample"))
 
     @on(Table.HeadClicked)
     def _head_clicked(self, message: Table.HeadClicked) -> None:

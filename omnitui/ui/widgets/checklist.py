@@ -21,10 +21,6 @@ class Checklist(RowList):
     class StepShown(Message):
         """Another step is under the cursor."""
 
-        def __init__(self, step_id: str) -> None:
-            super().__init__()
-            self.step_id = step_id
-
     class StepOpened(Message):
         """The user pressed enter on a step, or clicked it again."""
 
@@ -37,7 +33,8 @@ class Checklist(RowList):
         self._folded: dict[str, bool] = {}
         self._snapshot: Snapshot | None = None
         self._now = 0.0
-        self._told = ""
+        self.step_id = ""
+        """The step that the cursor is on, or was last on; a chapter's line stands for its first step."""
         self._far = ("", "")
 
     def show(self, snapshot: Snapshot, now: float) -> None:
@@ -83,12 +80,11 @@ class Checklist(RowList):
         self._again()
 
     def _tell(self) -> None:
-        # A chapter's line stands for its first step.
         heads = {group.key: group.steps[0].id for group in self._groups if group.steps}
         step_id = heads.get(self.key, self.key)
-        if step_id and self._told != step_id:
-            self._told = step_id
-            self.post_message(self.StepShown(step_id))
+        if step_id and self.step_id != step_id:
+            self.step_id = step_id
+            self.post_message(self.StepShown())
 
     def go(self, index: int) -> None:
         """Go where the user wants, and follow no more: at once, or what is read meanwhile would go back."""
@@ -100,12 +96,11 @@ class Checklist(RowList):
         """The cursor is told of as a step."""
         message.stop()
 
-    def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
-        """Open a step, or fold a chapter."""
-        message.stop()
-        if any(group.key == message.key for group in self._groups):
+    def action_choose(self) -> None:
+        """Open a step, or fold a chapter: at once, or the next key would move to another one before."""
+        if any(group.key == self.key for group in self._groups):
             self.action_fold()
-        else:
+        elif self.key:
             self.post_message(self.StepOpened())
 
     def action_fold(self) -> None:

@@ -37,11 +37,10 @@ class GatesPane(RowList):
         """Wrap anew."""
         self._again()
 
-    def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
-        """Open or close the gate that the cursor is on, or in."""
-        message.stop()
+    def action_choose(self) -> None:
+        """Open or close the gate that the cursor is on, or in: at once, as the next key may move it."""
         for gate in (gate for chapter in self._chapters for gate in chapter.gates):
-            if message.key == gate.key or message.key.startswith((f"{gate.key} #", f"{gate.key} =")):
+            if self.key == gate.key or self.key.startswith((f"{gate.key} #", f"{gate.key} =")):
                 self._opened ^= {gate.key}
                 self._again()
                 self.move_to(gate.key)

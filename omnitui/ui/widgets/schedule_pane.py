@@ -86,6 +86,7 @@ class SchedulePane(Vertical):
             self._base = schedule_of(self._runbook, str(event.value))
         line.display = self._own
         if self._own:
+            # Not at once: the choice takes the focus back in a moment.
             line.focus()
         self.post_message(self.Changed())
 
@@ -96,7 +97,7 @@ class SchedulePane(Vertical):
 
     def focus_order(self) -> None:
         """Go to what is refused."""
-        self.query_one("#own-order" if self._own else "Select").focus()
+        self.screen.set_focus(self.query_one("#own-order" if self._own else "Select"))
 
     def show(self, values: Mapping[str, str], states: Iterable[RunState], *, whole: bool) -> None:
         """Show the steps and times for these values; `whole` when every one of them fits."""

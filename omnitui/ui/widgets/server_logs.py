@@ -63,7 +63,9 @@ class ServerLogs(Vertical):
     @property
     def view(self) -> LogView:
         """The log that has the focus, or the first."""
-        return next((view for view in self.views if view.has_focus_within_reach), self.views[0])
+        focused = self.screen.focused
+        within = focused.ancestors_with_self if focused else ()
+        return next((view for view in self.views if view in within), self.views[0])
 
     def show(self, servers: Mapping[str, Path], others: Mapping[str, Path]) -> None:
         """Show these logs, by name of the server or word; a new server's log comes to the front.
@@ -98,9 +100,10 @@ class ServerLogs(Vertical):
         return names[(names.index(name) + 1) % len(names)] if name in names else next(iter(names), "")
 
     def on_flow_clicked(self, message: Flow.Clicked) -> None:
-        """Bring a log to the front."""
+        """Bring a log to the front, unless it has gone meanwhile."""
         message.stop()
-        self._bring(message.key)
+        if message.key in self._logs:
+            self._bring(message.key)
 
     def next_log(self) -> None:
         """Bring the next log to the front."""
@@ -118,4 +121,4 @@ class ServerLogs(Vertical):
         if second.display and self._open[1] == self._open[0]:
             self._open[1] = self._after(self._open[0])
         self._show_open()
-        (second if second.display else self.views[0]).focus()
+        self.screen.set_focus(second if second.display else self.views[0])

@@ -91,10 +91,12 @@ class StepPane(Vertical):
         self.query_one("#nothing").display = part == "output" and bool(self._nothing)
 
     def on_cursor_rows_chosen(self, message: RowList.Chosen) -> None:
-        """Show the output of that attempt."""
+        """Show the output of that attempt, unless another step is shown by now."""
         message.stop()
-        self._attempt = int(message.key)
-        self.post_message(self.AttemptChosen())
+        step_id, _, number = message.key.rpartition(" ")
+        if self._shown is not None and self._shown[0] == step_id:
+            self._attempt = int(number)
+            self.post_message(self.AttemptChosen())
 
 
 def _latest(record: StepRecord) -> int:

@@ -90,7 +90,7 @@ class VariableField(Vertical):
     def focus_value(self) -> None:
         """Go to where the value is given."""
         # The field scrolls as a whole; the line alone would leave its name out of sight.
-        self.query("Input, Select, SelectionList").first().focus(scroll_visible=False)
+        self.screen.set_focus(self.query("Input, Select, SelectionList").first(), scroll_visible=False)
 
     def on_descendant_focus(self) -> None:
         """Show the name and the help too, and what is refused, not the line alone."""
