@@ -102,6 +102,24 @@ async def test_a_start_that_is_refused_leaves_the_fields_and_no_run(
         await until(lambda: store.holder(run) is None)
 
 
+async def test_what_was_given_last_is_in_the_run(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "hunter2")
+    async with opened(until) as (_pilot, app):
+        screen = app.screen
+        assert isinstance(screen, NewRunScreen)
+        field(app, "COMMIT").query_one(Input).value = "5ed8a8d"
+        field(app, "MODE").query_one(Select).value = "exact"
+        screen.query_one("#schedules", Select).value = "one"
+        screen.action_make(False)  # before any of them has told of its change
+        await until(lambda: isinstance(app.screen, RunScreen))
+        (run,) = store.runs()
+        state = store.read(run)
+        assert (state.variables["COMMIT"], state.variables["MODE"]) == ("5ed8a8d", "exact")
+        assert state.schedule == ("main/run1",)
+
+
 async def test_make_without_starting(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOKEN", raising=False)
     async with opened(until) as (pilot, app):

@@ -252,6 +252,9 @@ class NewRunScreen(Working):
 
     def action_make(self, begin: bool) -> None:
         """Make the run when every value fits; else go to the first that does not."""
+        for pane in self.query(SchedulePane):
+            pane.take()
+        self._show_schedule()
         fields = self._fields
         wrong = next((field for field in fields if field.refused), None)
         if wrong is not None:

@@ -78,17 +78,21 @@ class SchedulePane(Vertical):
     @on(Select.Changed)
     def _picked(self, event: "Select.Changed") -> None:
         event.stop()
-        line = self.query_one("#own-order", Input)
-        self._own = event.value == _OWN
-        if self._own:
-            line.value = ", ".join(self._base.order)
-        else:
-            self._base = schedule_of(self._runbook, str(event.value))
-        line.display = self._own
+        self.take()
         if self._own:
             # Not at once: the choice takes the focus back in a moment.
-            line.focus()
+            self.query_one("#own-order").focus()
         self.post_message(self.Changed())
+
+    def take(self) -> None:
+        """Take what is chosen: a key that makes the run may come before the choice has told of it."""
+        for choice in self.query(Select):
+            line, own = self.query_one("#own-order", Input), choice.value == _OWN
+            if own and not self._own:
+                line.value = ", ".join(self._base.order)
+            elif not own and not choice.is_blank():
+                self._base = schedule_of(self._runbook, str(choice.value))
+            self._own = line.display = own
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -27,7 +27,34 @@ class VariableField(Vertical):
         self.variable_name = name
         self._runbook = runbook
         self._variable = runbook.variables[name]
-        self.value = self._variable.default or ""
+        self._entry = self._asked(self._variable.default or "")
+
+    def _asked(self, value: str) -> Input | Select[str] | Ticks:
+        variable = self._variable
+        if variable.many:
+            return Ticks(variable.choices, items_of(value))
+        if variable.choices:
+            choices = [(Content(plain(choice)), choice) for choice in variable.choices]
+            return Select(choices, value=self._first(value), allow_blank=False, compact=True)
+        there = variable.secret and bool(os.environ.get(self.variable_name))
+        hint = "taken from the environment" if there else "not shown, not stored" if variable.secret else ""
+        line = Input(value, password=variable.secret, placeholder=hint, compact=True)
+        line.cursor_blink = False
+        return line
+
+    def _first(self, value: str) -> str:
+        return value if value in self._variable.choices else self._variable.choices[0]
+
+    @property
+    def value(self) -> str:
+        """What is given now: a key that makes the run may come before a line has told that it was typed into."""
+        entry = self._entry
+        if isinstance(entry, Input):
+            return entry.value
+        if isinstance(entry, Select):
+            # Before it is on the screen it says nothing.
+            return self._first(self._variable.default or "") if entry.is_blank() else str(entry.value)
+        return ",".join(choice for choice in self._variable.choices if choice in entry.selected)
 
     @property
     def secret(self) -> bool:
@@ -52,19 +79,7 @@ class VariableField(Vertical):
                 (plain(self.variable_name), "bold"), (f"  {plain(self._variable.help)}", "$text-muted")
             )
         )
-        if self._variable.many:
-            yield Ticks(self._variable.choices, items_of(self.value))
-        elif self._variable.choices:
-            choices = [(Content(plain(choice)), choice) for choice in self._variable.choices]
-            start = self.value if self.value in self._variable.choices else self._variable.choices[0]
-            self.value = start
-            yield Select(choices, value=start, allow_blank=False, compact=True)
-        else:
-            there = self.secret and bool(os.environ.get(self.variable_name))
-            hint = "taken from the environment" if there else "not shown, not stored" if self.secret else ""
-            line = Input(self.value, password=self.secret, placeholder=hint, compact=True)
-            line.cursor_blink = False
-            yield line
+        yield self._entry
         yield Static(classes="refused", markup=False)
 
     def on_mount(self) -> None:
@@ -72,34 +87,21 @@ class VariableField(Vertical):
         self._judge()
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._take(event.value)
-
     @on(Select.Changed)
-    def _picked(self, event: "Select.Changed") -> None:
-        event.stop()
-        self._take(str(event.value))
-
     @on(SelectionList.SelectedChanged)
-    def _ticked(self, event: "SelectionList.SelectedChanged[str]") -> None:
+    def _given(self, event: Message) -> None:
         event.stop()
-        ticked = event.selection_list.selected
-        self._take(",".join(choice for choice in self._variable.choices if choice in ticked))
+        self._judge()
+        self.post_message(self.Changed())
 
     def focus_value(self) -> None:
         """Go to where the value is given."""
         # The field scrolls as a whole; the line alone would leave its name out of sight.
-        self.screen.set_focus(self.query("Input, Select, SelectionList").first(), scroll_visible=False)
+        self.screen.set_focus(self._entry, scroll_visible=False)
 
     def on_descendant_focus(self) -> None:
         """Show the name and the help too, and what is refused, not the line alone."""
         self.call_after_refresh(self.scroll_visible, animate=False)
-
-    def _take(self, value: str) -> None:
-        self.value = value
-        self._judge()
-        self.post_message(self.Changed())
 
     def _judge(self) -> None:
         reason = self.refused
