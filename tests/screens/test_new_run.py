@@ -10,6 +10,7 @@ from omnitui.model import Identity, Passed, ended_attempt
 from omnitui.plan import lay_out
 from omnitui.runbook.narrow import of_run
 from omnitui.ui.app import OmniApp
+from omnitui.ui.screens import new_run
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.screens.run import RunScreen
@@ -140,6 +141,15 @@ async def test_make_without_starting(fake_runs: Any, until: Until, monkeypatch: 
         assert app.screen.snapshot.outcome == "held"
         await pilot.press("escape")
         await until(lambda: not isinstance(app.screen, RunScreen | NewRunScreen))
+
+
+async def test_who_leaves_before_the_fields_are_there_leaves_no_error(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As when the app ends meanwhile: the fields have gone, and none is one to ask for.
+    monkeypatch.setattr(new_run, "asked_for", lambda runbook, given: frozenset())
+    async with opened(until) as (_, app):
+        await until(lambda: len(app.screen.query(SchedulePane)) == 1)
 
 
 async def test_a_secret_of_the_environment_need_not_be_typed(

@@ -169,9 +169,9 @@ class NewRunScreen(Working):
         self._show_schedule()
         self._show_preflight()
         self._look_again(0.0)
-        if fields:
-            shown = [field for field in fields if field.display]
-            next((field for field in shown if field.refused), shown[0]).focus_value()
+        # Who quits meanwhile has taken all fields away.
+        if shown := sorted((field for field in fields if field.display), key=lambda field: not field.refused):
+            shown[0].focus_value()
 
     def on_runbook_checked(self, message: RunbookChecked) -> None:
         """Show what was found."""
