@@ -289,7 +289,7 @@ def until() -> Callable[[Callable[[], bool]], Awaitable[None]]:
     """Waits for a fact."""
 
     async def wait(fact: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not fact():
                 await asyncio.sleep(0.01)
 
