@@ -84,7 +84,7 @@ class PaneKeys(LivePanes):
     @property
     def typing(self) -> bool:
         """Whether the operator is typing something into a log's line now."""
-        return any(view.asks for view in self.query(LogView))
+        return self.query_one("#output", LogView).asks or self.query_one(ServerLogs).asks
 
     async def action_ask_log(self, action: str) -> None:
         """Let the log at hand ask, wherever the focus is: what is typed behind the key must start nothing."""

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual.cache import LRUCache
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -17,6 +19,8 @@ from omnitui.ui.widgets.spans import changed_span
 
 _GAP = 2
 _LEAST = 8
+_KEPT = 256
+"""More rows than a screen has, as they were and as they are."""
 _TONES = ("strong", "muted", "green", "red", "warn", "blue")
 
 
@@ -43,6 +47,22 @@ class Toned(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in _TONES}
 
+    @cached_property
+    def _made(self) -> LRUCache[tuple[Row, int, Style], Strip]:
+        # A row that changes is asked for three times: as it was, as it is, and when it is drawn.
+        return LRUCache(_KEPT)
+
+    @cached_property
+    def _tones(self) -> dict[str, Style]:
+        # Textual forgets them at each refresh; a tone is the stylesheet's alone.
+        return {}
+
+    def notify_style_update(self) -> None:
+        """Make all rows anew: the tones have other colours."""
+        self._made.clear()
+        self._tones.clear()
+        super().notify_style_update()
+
     def segment(self, cell: Cell, base: Style, *, align_right: bool = False) -> Segment:
         """A cell as it is drawn."""
         text = plain(cell.text)
@@ -50,10 +70,18 @@ class Toned(Widget):
         text = padding + text if align_right else text + padding
         if not cell.tone:
             return Segment(text, base)
-        return Segment(text, base + self.get_component_rich_style(f"tone--{cell.tone}", partial=True))
+        if cell.tone not in self._tones:
+            self._tones[cell.tone] = self.get_component_rich_style(f"tone--{cell.tone}", partial=True)
+        return Segment(text, base + self._tones[cell.tone])
 
     def strip(self, row: Row, width: int, base: Style) -> Strip:
         """A row in `width` cells. Where they are few, a right piece that yields is cut, then the left."""
+        strip = self._made.get((row, width, base))
+        if strip is None:
+            strip = self._made[row, width, base] = self._make(row, width, base)
+        return strip
+
+    def _make(self, row: Row, width: int, base: Style) -> Strip:
         left = [self.segment(cell, base) for cell in row.left]
         right = [self.segment(cell, base, align_right=True) for cell in row.right]
         room = max(0, width - _cells(right) - _GAP * bool(right))
@@ -71,11 +99,11 @@ class Toned(Widget):
 
     def changed_regions(self, before: Sequence[Row], after: Sequence[Row]) -> list[Region]:
         """The cells on the screen in which two lists of as many rows differ, one row below the other."""
-        width, top = self.scrollable_content_region.width, self.scroll_offset.y
+        width, top, base = self.scrollable_content_region.width, self.scroll_offset.y, self.rich_style
         regions = []
         for y, (old, new) in enumerate(zip(before, after, strict=True), -top):
             if old != new and 0 <= y < self.size.height:
-                first, count = changed_span(*(self.strip(row, width, self.rich_style) for row in (old, new)))
+                first, count = changed_span(self.strip(old, width, base), self.strip(new, width, base))
                 regions += [Region(first, y, count, 1)] * bool(count)
         return regions
 
