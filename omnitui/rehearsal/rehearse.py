@@ -1,6 +1,7 @@
 """Beginning a rehearsal, entering its sandbox, and leaving nothing behind when it is left."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from omnitui import store, supervise
-from omnitui.errors import Blocked, JobError, UsageError
+from omnitui.errors import Blocked, JobError, StoreError, UsageError
 from omnitui.model import REHEARSAL
 from omnitui.places.local import Local, identity_of
 from omnitui.probes.gpu import wanted_of
@@ -19,6 +20,7 @@ from omnitui.rehearsal.faults import FAULTS
 from omnitui.rehearsal.furnish import furnish
 from omnitui.rehearsal.sandbox import Sandbox
 from omnitui.rehearsal.stand_ins import containers, lingering, minicpmo_inputs, stage
+from omnitui.runbook import load
 from omnitui.runbook.gates import ContainerUp
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Command, Runbook
@@ -37,18 +39,25 @@ def begin(
     name: str, given: Mapping[str, str], schedule: str | None, order: Sequence[str], fault: str = NONE
 ) -> RunFolder:
     """Make the run of a rehearsal and its sandbox. Raises `UsageError`, or `Blocked` where none can be made."""
-    _known(fault)
+    _known(fault, load.locate(name).name)
     sandbox.check()
     run = supervise.make_run(name, given, schedule, order, rehearsal=True)
     place = sandbox.of_run(run)
-    furnish(place)
-    set_fault(run, fault)
+    with supervise.beginning(run):
+        try:
+            furnish(place)
+            set_fault(run, fault)
+        except BaseException as error:
+            shutil.rmtree(place.path, ignore_errors=True)
+            if isinstance(error, OSError | subprocess.CalledProcessError):
+                raise StoreError(f"the sandbox {place.path} cannot be furnished: {error}") from error
+            raise
     return run
 
 
 def set_fault(run: RunFolder, fault: str) -> None:
-    """Break something from now on, or nothing (`none`)."""
-    _known(fault)
+    """Break something from now on, or nothing (`none`). Raises `UsageError`."""
+    _known(fault, store.read(run).runbook)
     state = sandbox.of_run(run).state
     before = (state / "fault").read_text() if (state / "fault").exists() else NONE
     (state / "fault").write_text("" if fault == NONE else fault)
@@ -59,7 +68,12 @@ def set_fault(run: RunFolder, fault: str) -> None:
         (state / "start-again").touch()
 
 
-def _known(fault: str) -> None:
+def _known(fault: str, page: str) -> None:
+    if fault in FAULTS and FAULTS[fault].page not in ("", page):
+        raise UsageError(
+            f"the fault {fault} is of the page {FAULTS[fault].page}, and {page} has nothing that it breaks; "
+            "`omnitui rehearse --list-faults` tells which are of which"
+        )
     if fault != NONE and fault not in FAULTS:
         near = get_close_matches(fault, [*FAULTS, NONE], n=1, cutoff=0.5)
         hint = f"did you mean {near[0]}?" if near else "`omnitui rehearse --list-faults` tells them all"

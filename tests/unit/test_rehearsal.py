@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from omnitui import cpu_groups, decisions, remedies, store, supervise
 from omnitui.actions.patience import VARIABLE, patience_s
-from omnitui.errors import Blocked, UsageError
+from omnitui.errors import Blocked, StoreError, UsageError
 from omnitui.model import REHEARSAL
 from omnitui.rehearsal import rehearse, sandbox
 from omnitui.rehearsal.faults import FAULTS
@@ -45,6 +45,27 @@ def test_a_fault_that_is_not_known_is_refused_in_one_line(fault: str, hint: str)
     with pytest.raises(UsageError) as refused:
         rehearse.begin(MINI, {}, None, (), fault)
     assert str(refused.value) == f"there is no fault {fault!r}; {hint}"
+
+
+def test_a_fault_of_another_page_is_refused_before_anything_is_made(home: Path) -> None:
+    with pytest.raises(UsageError, match="the fault no-access is of the page asr, and mini has nothing"):
+        rehearse.begin(MINI, {"PORT": "1234"}, None, (), "no-access")
+    run = supervise.make_run(MINI, {"PORT": "1234"}, None, rehearsal=True)
+    with pytest.raises(UsageError, match="of the page asr"):
+        rehearse.set_fault(run, "no-access")
+
+
+def test_a_sandbox_that_cannot_be_furnished_leaves_no_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(place: sandbox.Sandbox) -> None:
+        place.root.mkdir(parents=True)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sandbox, "check", list)
+    monkeypatch.setattr(rehearse, "furnish", full)
+    with pytest.raises(StoreError, match=r"cannot be furnished: .*No space left"):
+        rehearse.begin(MINI, {"PORT": "1234"}, None, ())
+    assert store.runs() == []
+    assert list((home / "rehearsals").iterdir()) == []
 
 
 def test_a_real_secret_never_gets_into_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
