@@ -1,6 +1,7 @@
 """Reading the JSON files that benchmark clients wrote, with all that may be wrong with them."""
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -21,6 +22,8 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """Where half a character may stand: an escape of UTF-16 without its other half."""
 _DIGITS = 300
 """A number with more of them is no float."""
+_UNREAD = bytes(sha256().digest_size)
+"""Stands for the digest of a file that cannot be read."""
 
 
 def read_json(path: Path) -> Any:
@@ -43,12 +46,17 @@ def read_json(path: Path) -> Any:
 
 
 def content_of(files: Iterable[Path]) -> str:
-    """The SHA-256 of what the files hold, in their order and without their names; empty when none can be read."""
+    """The SHA-256 of what the files hold, in their order and without their names; empty when none can be read.
+
+    One that cannot be read keeps its place: two measurements that lack different files are not alike.
+    """
     found = []
     for path in files:
+        digest = _UNREAD
         with suppress(OSError):
-            found.append(sha256(path.read_bytes()).digest())
-    return sha256(b"".join(found)).hexdigest() if found else ""
+            digest = sha256(path.read_bytes()).digest()
+        found.append(digest)
+    return sha256(b"".join(found)).hexdigest() if any(one != _UNREAD for one in found) else ""
 
 
 def is_older(path: Path, than: float) -> bool:
@@ -61,6 +69,17 @@ def is_older(path: Path, than: float) -> bool:
 
 def _whole(digits: str) -> float:
     return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+def worded(value: Any) -> Any:
+    """The same with a word for each number that is not finite: JSON would have one `null` for all of them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, list):
+        return [worded(one) for one in value]
+    if isinstance(value, dict):
+        return {key: worded(one) for key, one in value.items()}
+    return value
 
 
 def _storable(value: Any) -> Any:

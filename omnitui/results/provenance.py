@@ -14,7 +14,7 @@ import msgspec
 import omnitui
 from omnitui.model import PINNED, RUN_WIDE, Passed, RunState, Skipped
 from omnitui.places.local import boot_id
-from omnitui.results.files import ResultError, read_json, search
+from omnitui.results.files import ResultError, read_json, search, worded
 from omnitui.runbook.load import files_of
 from omnitui.runbook.measured import Known
 from omnitui.runbook.schema import Runbook
@@ -168,7 +168,7 @@ def _one(known: Known, out: Path, values: Mapping[str, str]) -> str | None:
     file = out / expand(known.file, values)
     if known.path:
         value = search(known.path, read_json(file))
-        return None if value is None else _short(msgspec.json.encode(value).decode().strip('"'))
+        return None if value is None else _short(msgspec.json.encode(worded(value)).decode().strip('"'))
     try:
         return _short(file.read_text(encoding="utf-8", errors="replace").strip())
     except OSError as error:

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from datetime import datetime
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,12 @@ class Measured(Struct, frozen=True):
         return self.folder == other.folder or same_measurement(self.result, other.result)
 
     @property
+    def values(self) -> dict[str, str]:
+        """The values that the paths of its result files may name, as far as they are known."""
+        values = {name: str(value) for name, value in self.known.get("variables", {}).items()}
+        return values | {"SERIES": self.result.series, "PASS": self.result.label, "OUT": str(self.out)}
+
+    @property
     def out(self) -> Path | None:
         """Its output folder on this machine, or None when it is not there any more.
 
@@ -63,11 +70,28 @@ class Measured(Struct, frozen=True):
         aside = sorted(path.parent.glob(f"{escape(path.name)}-earlier*"))
         told = {one: _page_of(one) for one in (path, *aside) if one.is_dir()}
         mine = [one for one, page in told.items() if page == dict(self.result.metrics)]
+        if len(mine) > 1 and self.result.origin == "run":
+            # Two that came out alike: a run writes it as it collects.
+            mine.sort(key=lambda one: abs(_written(one / FILE) - _seconds(self.result.collected)))
         if mine:
             return mine[0]
         # What was taken in although its own `metrics.json` says otherwise is marked, and found all the same.
         told_so = self.result.origin != "run" and bool(self.result.marks)
         return path if path in told and (told[path] is None or told_so) else None
+
+
+def _written(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _seconds(stamp: str) -> float:
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _page_of(out: Path) -> object:

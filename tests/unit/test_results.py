@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import io
 import json
 import math
@@ -11,17 +12,19 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from omnitui.model import Passed, PassRecord, Skipped, Status, StepRecord, Waiting
 from omnitui.plan import lay_out
 from omnitui.results.collecting import read_output
+from omnitui.results.files import content_of
 from omnitui.results.keys import keys_of
 from omnitui.results.passes import PassResult, read_metrics, stored
-from omnitui.results.provenance import gpus, pinned, provenance, remedies
+from omnitui.results.provenance import gpus, pinned, provenance, remedies, told
 from omnitui.results.sources import Measured
 from omnitui.results.statistics import Row, Summary, summarize
 from omnitui.results.statistics import row as row_of
 from omnitui.results.table import Format, number, render
-from omnitui.runbook.measured import Metric, Workload
+from omnitui.runbook.measured import Known, Metric, Workload
 from omnitui.runbook.schema import Runbook
 from omnitui.samples import Gpu, GpuLook, Sample
 from omnitui.store import RunFolder
@@ -411,6 +414,23 @@ def test_provenance_tells_what_was_read_back_of_the_steps_of_its_pass() -> None:
     assert pinned(there, "b/1") == {}
 
 
+def test_numbers_that_are_not_finite_are_told_apart_and_are_words(tmp_path: Path) -> None:
+    (tmp_path / "args.json").write_text('{"a": NaN, "b": [Infinity, -Infinity, null, 1.0], "c": 1e16}')
+    known = tuple(Known(id=name, file="args.json", path=name) for name in "abc")
+    found = told(Runbook(schema=1, title="T", summary="S", provenance=known), tmp_path, {})
+    assert found == {"a": "NaN", "b": '["Infinity","-Infinity",null,1.0]', "c": "1e16"}
+
+
+def test_what_lacks_another_file_is_another_measurement_and_a_whole_one_is_what_it_was(tmp_path: Path) -> None:
+    one, other, gone = tmp_path / "one", tmp_path / "other", tmp_path / "gone"
+    one.write_text("x")
+    other.write_text("x")
+    assert content_of([one, gone]) != content_of([gone, one]) != content_of([one])
+    digest = hashlib.sha256(b"x").digest()
+    assert content_of([one, other]) == hashlib.sha256(digest + digest).hexdigest()
+    assert content_of([gone, gone]) == ""
+
+
 def test_remedies_that_a_pass_stands_on_are_told_with_their_ends() -> None:
     def remedy(event: str, step: str, say: str, **more: object) -> dict[str, object]:
         return {"event": event, "step": step, "remedy": say, "command": "true", **more}
@@ -461,3 +481,18 @@ def test_the_output_of_a_later_run_in_the_same_place_is_not_that_of_the_earlier(
     assert (measured(1.0).out, measured(2.0).out) == (tmp_path / "run1-earlier", out)
     (tmp_path / "run1-earlier" / "metrics.json").unlink()
     assert measured(1.0).out is None
+
+
+def test_of_two_folders_that_came_out_alike_each_run_has_its_own(tmp_path: Path) -> None:
+    out, aside = tmp_path / "run1", tmp_path / "run1-earlier"
+    for folder, written in ((aside, 1_000.0), (out, 2_000.0)):
+        folder.mkdir()
+        (folder / "metrics.json").write_text('{"metrics": {"rate": 1.0}}')
+        os.utime(folder / "metrics.json", (written, written))
+
+    def measured(collected: str) -> Path | None:
+        one = replace(result("1", {"rate": 1.0}), collected=collected)
+        return Measured("r", tmp_path / "p", one, {"out_here": str(out)}).out
+
+    assert measured("1970-01-01T00:16:40Z") == aside
+    assert measured("1970-01-01T00:33:20Z") == out
