@@ -117,6 +117,9 @@ def find(name: str | None) -> RunFolder:
     except OSError as error:
         raise UsageError(f"run {name[:200] if name else ''} cannot be read: {error.strerror}") from error
     known = runs()
+    folder = RunFolder(home() / "runs" / name) if name and "/" not in name and name[0] != "." else None
+    if folder is not None and folder.path.is_dir() and folder not in known:
+        raise UsageError(f"no run begins with {name!r}: {folder.path} lacks its state.toml and its journal")
     if not known:
         raise UsageError(f"there are no runs in {home() / 'runs'}; start one with: omnitui run RUNBOOK")
     if name is None:

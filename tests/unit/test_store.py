@@ -505,6 +505,8 @@ def test_runs_are_found_newest_first_by_beginning_or_folder(home: Path, book: Pa
     for name, fit in (("2026", "2 runs begin"), ("x", "no run begins"), ("no-run", "no run begins")):
         with pytest.raises(UsageError, match=f"{fit} with '{name}'"):
             store.find(name)
+    with pytest.raises(UsageError, match="lacks its state"):
+        store.find("no-run")
 
 
 def test_an_exact_name_is_no_beginning_of_another(home: Path, book: Path) -> None:
