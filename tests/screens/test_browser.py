@@ -13,6 +13,7 @@ from omnitui.results import catalog
 from omnitui.samples import Boundary, Contaminated, Line, encoded
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
+from omnitui.ui.browsing.trends import Trend, about
 from omnitui.ui.messages import ComparisonChosen, PassChosen, SamplesChosen, TrendsChosen
 from omnitui.ui.screens.comparing import CompareScreen
 from omnitui.ui.screens.dialogs import ChoiceScreen
@@ -28,7 +29,7 @@ from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import RowLine
 from omnitui.ui.widgets.table import Table
 from omnitui.ui.widgets.timeline import Timeline
-from tests.result_stores import known, result, take_in, two_commits
+from tests.result_stores import known, put, result, take_in, two_commits
 from tests.screens.conftest import NOW, sample
 from tests.screens.test_pictures import LOOKS, named
 from textual.events import Key
@@ -242,7 +243,7 @@ async def test_the_logs_of_what_was_taken_in_are_those_beside_its_results(
         app.post_message(PassChosen(home / "passes" / "main" / "warm"))
         await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
         title = "".join(cell.text for cell in app.screen.query_one("#title", RowLine).row.left)
-        assert "IMPORT – not scored" in title
+        assert title.startswith("main/warm   IMPORT – not scored   20260301-070000-speech")
         await pilot.press("6")
         log = app.screen.query_one(LogView)
         await until(lambda: log.path == out / "asr" / "server.log")
@@ -498,3 +499,41 @@ async def test_which_log_it_is_is_told_where_panes_have_no_border(commits: Any, 
         view = app.screen.query_one(LogView)
         await until(lambda: "client · 1 of 1" in str(view.border_title))
         await until(lambda: view.region.height > 0 and view.content_region.y > view.region.y)
+
+
+async def test_without_a_log_its_keys_say_so(commits: Any, until: Until) -> None:
+    shutil.rmtree(commits[0][0].parents[2] / "jobs")
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.post_message(PassChosen(commits[0][0]))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        await pilot.press("6", "E")
+        await until(lambda: "There is no log here to look through." in told(app))
+
+
+async def test_a_run_that_has_lost_its_state_is_not_called_none(fake_runs: Any, until: Until, here: Path) -> None:
+    run = store.home() / "runs" / "20260301-080000-lost"
+    put(run / "passes" / "main" / "run1", result("run1", 1, {"wer": 0.3}), known("5ed8a8d", "main"))
+    app = OmniApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.post_message(PassChosen(run / "passes" / "main" / "run1"))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        await exporting(app, pilot, until)
+        await pilot.press("enter")
+        await until(lambda: f"{run} lacks its state.toml and its journal" in told(app))
+
+
+async def test_at_80_columns_what_matters_of_a_pass_and_of_a_trend_is_seen_whole(
+    fake_runs: Any, until: Until
+) -> None:
+    long = store.home() / "runs" / "20260301-080000-minicpmo-offline-a1b2c3" / "passes" / "main" / "run1"
+    put(long, result("run1", 1, {"wer": 0.3}, marks=("why " * 30,), rehearsal=True), known("5ed8a8d", "main"))
+    app = OmniApp()
+    async with app.run_test(size=(80, 24)):
+        app.post_message(PassChosen(long))
+        await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
+        seen = app.screen.query_one("#title", RowLine).render_line(0).text
+        assert seen.startswith(f"main/run1   REHEARSAL ! marked   {long.parents[2].name}   ")
+    trend = Trend("speech", "NVIDIA H200", (), 10_000)
+    _, told = about(trend, "wer")
+    assert sum(len(cell.text) for cell in told.left) <= 78

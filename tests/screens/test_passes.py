@@ -137,6 +137,25 @@ async def test_a_text_typed_ahead_is_no_key_of_the_screen(passes: None, until: U
         assert app.screen is screen
 
 
+@pytest.mark.parametrize("key", ["end", "down"])
+async def test_a_key_typed_while_another_view_is_read_counts_there(
+    key: str, fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list(fill(60))
+    go, page = threading.Event(), catalog.page
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        screen = await opened(app, until, 60)
+        table = screen.query_one(Table)
+        await pilot.press("down", "down", "down")
+        monkeypatch.setattr(catalog, "page", lambda query: go.wait(20) and page(query))
+        await pilot.press("u", key)
+        go.set()
+        await until(lambda: bool(screen.found and screen.found.view == screen.view and screen.found.groups))
+        assert table.total > 60
+        assert table.cursor == {"end": table.total - 1, "down": 1}[key]
+
+
 async def test_one_runbook_has_its_metrics_as_columns_and_they_sort(passes: None, until: Until) -> None:
     app = OmniApp()
     async with app.run_test(size=(160, 40)) as pilot:

@@ -21,16 +21,15 @@ def text_row(text: str, tone: Tone = "") -> Row:
 
 
 def title_row(found: Details | None) -> Row:
-    """Which pass it is, and whether it counts."""
+    """Which pass it is, and whether it counts; why it does not is told whole below, and may be cut here."""
     if found is None:
         return Row("", (Cell("Pass", "strong"),))
     one = found.measured.result
-    name = Cell(f"{found.measured.run} {found.measured.scope}", "strong")
     kind = "REHEARSAL " if one.rehearsal else "" if one.origin == "run" else f"{one.origin.upper()} "
     sign = state(one)
-    why = f": {one.left_out}" if one.left_out not in ("", sign.word) else ""
-    stands = Cell(f"   {kind}{said(sign)}{why}", sign.tone)
-    return Row("", (name, stands, Cell(f"   {one.title}", "muted")))
+    stands, run = Cell(f"   {kind}{said(sign)}", sign.tone), Cell(f"   {found.measured.run}")
+    why = Cell(f"   {one.left_out}" if one.left_out not in ("", sign.word) else "", sign.tone)
+    return Row("", (Cell(found.measured.scope, "strong"), stands, run, why, Cell(f"   {one.title}", "muted")))
 
 
 def metric_rows(found: Details) -> Iterator[Row]:

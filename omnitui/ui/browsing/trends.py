@@ -123,7 +123,8 @@ def about(trend: Trend, metric: str) -> Iterator[Row]:
     better = {"higher": ", higher is better", "lower": ", lower is better"}.get(spec.direction if spec else "", "")
     help_ = f": {spec.help}" if spec and spec.help else ""
     yield Row("", (Cell(metric, "strong"), Cell(f" {spec.unit if spec else ''}{better}{help_}", "muted")))
-    passes = "1 pass is" if trend.left_out == 1 else f"{trend.left_out} passes are"
+    passes = f"{trend.left_out} pass{'es' * (trend.left_out != 1)}"
     left = f"{passes} left out; " if trend.left_out else ""
-    told = f"{left}nothing here is a verdict: settings may differ, which only a comparison tells"
+    # Short enough for 80 columns and ten thousand passes.
+    told = f"{left}no verdict: settings may differ, only comparing tells"
     yield Row("", (Cell(told, "muted"),))

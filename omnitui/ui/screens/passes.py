@@ -137,8 +137,11 @@ class PassesScreen(ViewKeys, MarkKeys):
         else:
             self._asked = set(found.blocks)
         self.found = found
+        # A key that was typed after the view was changed has moved the cursor from its beginning.
+        at, last = table.cursor, 0 < table.cursor == table.total - 1
         self._lines = Lines(found.count, found.groups, self._folded)
-        self._show(0 if new else self._line_of(key), follow=new or table.cursor_is_seen)
+        line = self._line_of(key) if not new else self._lines.total - 1 if last else at
+        self._show(line, follow=new or table.cursor_is_seen)
         self._need()
         if before is None:
             # Not before: ten thousand folders would keep the first rows from the screen.
@@ -277,6 +280,7 @@ class PassesScreen(ViewKeys, MarkKeys):
         if view.group != self.view.group:
             self._folded = frozenset()
         self.view, self._asked = view, set()
+        self.query_one(Table).go(0)
         self._read((0,))
 
     def action_look(self) -> None:

@@ -150,10 +150,23 @@ class LogFinding(LogAsking):
             self.say(str(error))
             return None
 
+    def _lacks_log(self) -> bool:
+        """Whether there is nothing to look through; that is told where the operator looks, below an empty pane."""
+        if self.path is not None and self._page is not None and self._page.identity is not None:
+            return False
+        there = (
+            f"{self.path.name} is not there, or not read yet."
+            if self.path
+            else "There is no log here to look through."
+        )
+        self.notify(there, markup=False)
+        return True
+
     def _find(self, start: int, *, forward: bool) -> None:
         page, sought = self._page, self._sought
-        if self.path is None or page is None or page.identity is None or sought is None:
+        if sought is None or self._lacks_log():
             return
+        assert self.path is not None and page is not None and page.identity is not None
         patterns = tuple(one.text for one in (sought, self._filter) if one is not None)
         request = Request(str(self.path), page.identity, patterns, start, forward)
         try:
@@ -204,7 +217,7 @@ class LogFinding(LogAsking):
 
     def _go_to(self, text: str) -> None:
         page, count = self._page, self._count
-        if page is None or self._reader is None:
+        if self._lacks_log() or page is None or self._reader is None:
             return
         bare = text.replace(",", "")
         if bare.endswith("%") and bare[:-1].isdecimal():
