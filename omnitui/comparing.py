@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from omnitui import store
 from omnitui.errors import UsageError
@@ -14,6 +15,7 @@ from omnitui.results.importing import Asked, take_in
 from omnitui.results.judging.compare import Comparison, compare, measure_floor
 from omnitui.results.judging.noise import keep
 from omnitui.results.sources import Source, find
+from omnitui.results.statistics import TWICE, summarize
 from omnitui.results.table import Format, columns, number
 from omnitui.results.telling import report
 from omnitui.results.telling.comparison import render
@@ -25,22 +27,36 @@ Say = Callable[[str], None]
 
 
 def tell_results(names: Sequence[str], form: str, say: Say) -> bool:
-    """The tables of these runs and imports; whether all of them are complete."""
-    complete = True
-    for source in [find(name) for name in names] if names else [find(None)]:
-        say(_results(source, form).rstrip("\n"))
-        complete = complete and all(one.complete for one in report.summaries_of(source))
-    return complete
+    """The tables of these runs and imports; whether all of them are complete, which one without a pass is not."""
+    found = [find(name) for name in names] if names else [find(None)]
+    if len(found) > 1 and form == "html":
+        raise UsageError("an HTML page is of one run; name one, or compare two: omnitui export A B")
+    texts = [_results(source, form).rstrip("\n") for source in found]
+    say(texts[0] if len(texts) == 1 else _together(texts, form))
+    summaries = [report.summaries_of(source) for source in found]
+    return all(mine and all(one.complete for one in mine) for mine in summaries)
+
+
+def _together(texts: Sequence[str], form: str) -> str:
+    """The results of several runs as one document: whoever reads JSON or CSV reads one."""
+    if form == "json":
+        return msgspec.json.format(f"[{','.join(texts)}]", indent=2)
+    if form == "csv":
+        first, *others = texts
+        return "\n".join([first, *filter(None, (text.partition("\n")[2] for text in others))])
+    return "\n".join(texts)
 
 
 def collect(runbook: str, folders: Sequence[Path], asked: Asked, say: Say) -> bool:
     """Take folders in and tell each; whether all of them are complete."""
     home, found = take_in(load.locate(runbook), folders, asked)
+    summaries = summarize([one.result for one in found], ())
+    left_out = {(one.series, label): why for one in summaries for label, why in one.left_out}
     for one in found:
         say(f"── {one.folder} → {one.result.series}/{one.result.label} ──")
         for line in one.lines:
             say(f"  {line}")
-        reason = one.result.left_out
+        reason = left_out.get((one.result.series, one.result.label), "")
         say(f"  {f'left out of the averages: {reason}' if reason else 'averaged'}")
     say(f"taken in as {home.name}; its provenance is not known where nobody told it")
     return all(one.result.complete for one in found)
@@ -98,6 +114,8 @@ def tell_passes(
     # Passes that have the metric come first.
     if rows and not is_column(sort) and sort not in rows[0].metrics:
         raise UsageError(f"--sort {sort}: no column, and no metric of these passes")
+    twice = catalog.twice(query)
+    rows = [replace(row, left_out=TWICE) if row.folder in twice else row for row in rows]
     if as_json:
         say(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
         return

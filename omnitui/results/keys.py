@@ -54,7 +54,7 @@ def keys_of(known: Mapping[str, Any]) -> dict[str, str | None]:
         "remedies": _remedies(known["remedies"]) if "remedies" in known else UNKNOWN,
         "omnitui": known.get("omnitui"),
         "packages": _text(known["packages"]) if "packages" in known else UNKNOWN,
-        "containers": _text([_container(one) for one in known["containers"]]) if "containers" in known else "none",
+        "containers": _containers(known["containers"]) if "containers" in known else "none",
     }
     found["cpus.kept"] = _kept(known.get("monitor", {}).get("pinned", ()))
     for name in ("names", "uuids", "driver"):
@@ -98,6 +98,13 @@ def gpu_of(known: Mapping[str, Any]) -> str:
     if not cards and (said := str(known.get("told", {}).get("gpu", ""))):
         return said.partition(",")[0]
     return ", ".join(dict.fromkeys(cards.get("names", ())))
+
+
+def _containers(found: Sequence[Mapping[str, Any]]) -> str | None:
+    """What must be equal of them. One that its engine could not tell of is not known, and equals no other."""
+    if not all(one.get("image") or one.get("digests") for one in found):
+        return UNKNOWN
+    return _text([_container(one) for one in found])
 
 
 def _container(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,10 +30,13 @@ def written(text: str, *, md: bool) -> str:
     return _MARKUP.sub(r"\\\g<0>", one_line(text)) if md else one_line(text)
 
 
-def render(run: str, title: str, summaries: Sequence[Summary], form: Format) -> str:
-    """The summaries of one run in the format that was asked for."""
+def render(
+    run: str, title: str, summaries: Sequence[Summary], form: Format, not_measured: Sequence[str] = ()
+) -> str:
+    """The summaries of one run in the format that was asked for; JSON names the workloads that it left out."""
     if form == "json":
-        body = {"run": run, "title": title, "series": [_with_complete(one) for one in summaries]}
+        series = [_with_complete(one) for one in summaries]
+        body = {"run": run, "title": title, "series": series, "not_measured": not_measured}
         return msgspec.json.format(msgspec.json.encode(body), indent=2).decode()
     if form == "csv":
         return _csv(run, summaries)

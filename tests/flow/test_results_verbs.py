@@ -1,5 +1,6 @@
 """Comparing, exporting and taking in what real runs left."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -54,6 +55,17 @@ def test_two_runs_are_compared_and_exported(desk: Desk, tmp_path: Path) -> None:
     listed = json.loads(desk.omnitui("passes", "runbook=mini", "--json").out)
     assert len(listed) == 6
     assert {row["left_out"] for row in listed} == {""}
+
+    # Several runs are one document, in the order in which they were named.
+    told = desk.omnitui("results", one.name, other.name, "--json")
+    assert told.code == 0
+    assert [found["run"] for found in json.loads(told.out)] == [one.name, other.name]
+    assert json.loads(desk.omnitui("results", one.name, "--json").out)["not_measured"] == []
+    lines = list(csv.DictReader(desk.omnitui("results", one.name, other.name, "--format", "csv").out.splitlines()))
+    assert {line["run"] for line in lines} == {one.name, other.name}
+    assert all(float(line["mean"]) for line in lines if line["metric"] == "wer")
+    told = desk.omnitui("results", one.name, other.name, "--format", "html")
+    assert (told.code, told.out) == (2, "")
 
     # One series cannot tell a noise floor, and nothing is written over.
     assert desk.omnitui("noise-floor", one.name).code == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from omnitui import comparing
 from omnitui.errors import OmniError, UsageError
 from omnitui.results import catalog, groups
 from omnitui.results.catalog import Query
@@ -16,7 +17,7 @@ from omnitui.results.judging.noise import NoFloor, machine_of
 from omnitui.results.keys import roles_of
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import find, of_import
-from omnitui.results.statistics import each_once
+from omnitui.results.statistics import TWICE, each_once
 from omnitui.results.table import REHEARSAL
 from omnitui.results.telling import report
 from omnitui.results.telling.comparison import render
@@ -159,6 +160,9 @@ def test_numbers_of_ci_never_stand_beside_scored_ones(book: Path) -> None:
     where, _ = take_in(book, [measured(book, "run1")], asked)
     found = compared(a, groups.group(where.name), "unknown")
     assert found.locked == "origin differs"
+    assert [one.final for one in found.differences if one.key in ("origin", "edited")] == [True, False]
+    with pytest.raises(UsageError, match="origin: never"):
+        compared(a, groups.group(where.name), "unknown", "origin")
 
 
 def test_samples_are_paired_and_told(book: Path) -> None:
@@ -208,6 +212,34 @@ def test_what_comes_from_outside_is_escaped(book: Path) -> None:
     page = comparison_page(compared(Group("<b>a", a.runbook, a.passes), b))
     assert "<script>" not in page
     assert "&lt;b&gt;a" in page
+
+
+def test_a_path_of_samples_that_is_not_known_is_told_and_hides_no_metric(book: Path) -> None:
+    text = BOOK.replace('id = "latency"\nfile = "seedtts/', 'id = "latency"\nfile = "${PORT}/${SERIES}/')
+    (book / "runbook.toml").write_text(text)
+    (a, _), (b, _) = taken(book, "a"), taken(book, "b")
+    found = compared(a, b, "unknown")
+    assert found.metrics[0].a.mean is not None
+    assert "PORT has no value" in found.samples[0].unread[0]
+
+
+def test_two_commits_tell_no_noise_floor(book: Path) -> None:
+    (a, _) = taken(book, "a")
+    known: dict[str, object] = {"edited": {}, "skipped": {}, "containers": []}
+    sides: list[Group] = []
+    for commit in ("070fc3b", "5ed8a8d"):
+        passes = tuple(
+            structs.replace(
+                one,
+                result=structs.replace(one.result, commit=commit),
+                known={**one.known, **known, "variables": {"SEED": "0", "COMMIT": commit}},
+            )
+            for one in a.passes
+        )
+        sides.append(Group(commit, a.runbook, passes))
+    assert measure_floor("x", sides[0], sides[0], "now").passes == 6
+    with pytest.raises(NoFloor, match="commit not the same"):
+        measure_floor("x", sides[0], sides[1], "now")
 
 
 def test_it_tells_no_noise_floor(book: Path) -> None:
@@ -310,6 +342,27 @@ def test_a_copy_that_is_taken_in_counts_once_wherever_passes_are_pooled(book: Pa
     table = report.as_table(find(both.name), "table")
     assert "1 scored pass" in table and "7 is left out: the same measurement as another one" in table
     assert len(find(where.name).passes) == 2
+    page = report.as_page(find(both.name))
+    assert page.count("✔ averaged") == 1 and page.count("the same measurement as another one") == 1
+
+
+def test_what_is_said_to_be_averaged_is_what_the_means_are_of(book: Path) -> None:
+    run = measured(book, "run1")
+    copy = Path(shutil.copytree(run, book.parent / "backup" / "run7"))
+    asked = Asked(series="main", variables={"SEED": "0"}, facts=KNOWN)
+    (where, _), _ = take_in(book, [run, measured(book, "run2")], asked), take_in(book, [copy], asked)
+    (_, _, averaged) = catalog.groups("series", Query())[0]
+    assert averaged == len(groups.group("series=main").good) == 2
+    assert [count for _, _, count in catalog.groups("run", Query())] == [2, 1]
+    said: list[str] = []
+    comparing.tell_passes({"series": "main"}, "label", 50, said.append, ascending=True, as_json=True)
+    assert [(one["label"], one["left_out"]) for one in json.loads(said[0])] == [("1", ""), ("2", ""), ("7", TWICE)]
+    comparing.tell_passes({"run": where.name}, "label", 50, said.append, ascending=True, as_json=False)
+    assert said[1].count("averaged") == 2
+    lines: list[str] = []
+    comparing.collect(str(book), [run, copy], asked, lines.append)
+    told = [line.strip() for line in lines if line.startswith(("  averaged", "  left out"))]
+    assert told == ["averaged", f"left out of the averages: {TWICE}"]
 
 
 def test_passes_of_runs_are_never_one_measurement() -> None:

@@ -466,6 +466,10 @@ def test_keys_bear_whatever_was_stored_and_leave_the_monitor_out() -> None:
     assert (found["gpu.names"], found["gpu.driver"]) == ("H200", "that of boot b")
     assert found == keys_of({**known, "containers": [{**known["containers"][0], "id": "2", "started": "later"}]})
     assert found != keys_of({**known, "edited": {}})
+    assert keys_of({**known, "containers": [*known["containers"], {"name": "gone", "error": "no engine"}]}) == {
+        **found,
+        "containers": None,
+    }
     assert keys_of({})["gpu.names"] is None
     assert keys_of({"gpus": {"count": 0}})["gpu.uuids"] == "none"
 

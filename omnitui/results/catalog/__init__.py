@@ -10,7 +10,7 @@ from typing import TypeVar
 from omnitui.results.catalog.index import Catalog, CatalogError
 from omnitui.results.catalog.rows import Query, Row
 
-__all__ = ["Catalog", "CatalogError", "Query", "Row", "add", "groups", "page", "refresh", "select"]
+__all__ = ["Catalog", "CatalogError", "Query", "Row", "add", "groups", "page", "refresh", "select", "twice"]
 T = TypeVar("T")
 
 
@@ -56,6 +56,11 @@ def page(query: Query) -> tuple[list[Row], int]:
 def groups(name: str, query: Query) -> list[tuple[str, int, int]]:
     """The values of a column, each with how many passes it has and how many are averaged, as far as is known."""
     return _asked(lambda catalog: catalog.groups(name, query))
+
+
+def twice(query: Query) -> frozenset[str]:
+    """The folders of what a query finds, in all, that an older pass of the same measurement keeps from a mean."""
+    return _asked(lambda catalog: frozenset(folder for _, folder in catalog.twice(query)))
 
 
 def select(wanted: Iterable[tuple[str, str]]) -> list[Row]:

@@ -4,10 +4,12 @@ import os
 import re
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,6 +18,7 @@ from omnitui.errors import StoreError
 from omnitui.results.catalog.rows import COLUMNS, Query, Row, column_of, condition, is_column, read_row, stored_row
 from omnitui.results.passes import PassResult
 from omnitui.results.sources import IMPORTS, in_folder
+from omnitui.results.statistics import each_once
 
 VERSION = 4
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
@@ -197,8 +200,33 @@ class Catalog:
         column = column_of(name)
         good = "sum(left_out = '' AND complete)"
         text = f"SELECT {column}, count(*), {good} FROM passes{where} GROUP BY {column} ORDER BY {column}"
+        twice = Counter(value for value, _ in self.twice(query, name))
         with _told():
-            return [(str(value), count, good) for value, count, good in self._db.execute(text, values)]
+            return [
+                (str(value), count, good - twice[value]) for value, count, good in self._db.execute(text, values)
+            ]
+
+    def twice(self, query: Query, by: str = "") -> list[tuple[str, str]]:
+        """What an older pass of the same measurement and value of `by` counts for: that value, the folder."""
+        where, values = condition(query)
+        text = (
+            f"SELECT {column_of(by) if by else repr('')}, folder, origin, sha256 FROM passes"
+            f"{where or ' WHERE 1'} AND left_out = '' AND complete AND sha256 IN"
+            " (SELECT sha256 FROM passes WHERE sha256 != '' GROUP BY sha256 HAVING count(*) > 1)"
+            " ORDER BY collected, folder"
+        )
+        groups: dict[str, list[_Copy]] = {}
+        with _told():
+            for value, *copy in self._db.execute(text, values):
+                groups.setdefault(value, []).append(_Copy(*copy))
+        counted = {one for copies in groups.values() for one in each_once(copies)}
+        return [(value, one.folder) for value, copies in groups.items() for one in copies if one not in counted]
+
+
+class _Copy(NamedTuple):
+    folder: str
+    origin: str
+    sha256: str
 
 
 def _stamp(folder: Path) -> int:

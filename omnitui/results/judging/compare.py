@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from omnitui.results.files import ResultError
+from omnitui.errors import OmniError
 from omnitui.results.judging.accept import Outcome, evaluate, rules_for
 from omnitui.results.judging.lock import ON_BOTH, Difference, Keys, differences, unlike
 from omnitui.results.judging.noise import Floor, NoFloor, NoiseFloor, floor_of, kept, machine_of
@@ -185,14 +185,10 @@ def _paired(spec: Samples, a: Sequence[Measured], b: Sequence[Measured]) -> Pair
                 unread.append(f"{one.run} {one.scope}: its output folder is not there")
                 continue
             try:
-                side.append(by_sample(spec, one.out, _values(one)))
-            except ResultError as error:
+                side.append(by_sample(spec, one.out, one.values))
+            except OmniError as error:
                 unread.append(f"{one.run} {one.scope}: {error}")
     return pair(spec, sides[0], sides[1], unread)
-
-
-def _values(one: Measured) -> dict[str, str]:
-    return {name: str(value) for name, value in one.known.get("variables", {}).items()}
 
 
 def measure_floor(name: str, a: Group, b: Group, measured: str) -> NoiseFloor:
@@ -207,6 +203,8 @@ def measure_floor(name: str, a: Group, b: Group, measured: str) -> NoiseFloor:
     # A label is no subject: what is measured must be one and the same.
     other = differences(keys[: len(a.good)], keys[len(a.good) :], roles_of(a.runbook))
     wrong = [one.key for one in other if one.blocks or (one.kind == "subject" and one.key in _subjects(a.runbook))]
+    if len({one.result.commit for one in (*a.good, *b.good)}) > 1:
+        wrong.append("commit")
     if wrong:
         raise NoFloor(f"{name} tells no noise floor: {', '.join(wrong)} not the same for all of its passes")
     machine = _machine(keys, a.runbook)

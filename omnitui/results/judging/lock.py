@@ -34,6 +34,12 @@ class Difference(Struct, frozen=True):
         """Whether there is no verdict because of it."""
         return self.kind == "blocks"
 
+    @property
+    def final(self) -> bool:
+        """Whether no operator can wave it through. Numbers of CI, of another setup, stand beside no others."""
+        seen = {*self.a, *self.b}
+        return self.key in NEVER or (self.key == "origin" and "ci" in seen and len(seen) > 1)
+
 
 def differences(
     a: Sequence[Keys], b: Sequence[Keys], roles: Mapping[str, Role], despite: Iterable[str] = ()
@@ -52,6 +58,8 @@ def differences(
         role = roles.get(key, "equal")
         if why := _why(role, one, other):
             found.append(Difference(key, _kind(key, role, one, other, waved), one, other, why))
+            if key in waved and found[-1].final:
+                raise UsageError(f"--despite {key}: never; numbers of CI stand beside no others")
     order: tuple[Kind, ...] = ("blocks", "despite", "subject", "told")
     return tuple(sorted(found, key=lambda one: (order.index(one.kind), one.key)))
 

@@ -92,8 +92,9 @@ def results_page(source: Source, summaries: Sequence[Summary], notes: Sequence[s
 
 def _pass_rows(source: Source, summaries: Sequence[Summary]) -> Iterator[list[str]]:
     unlike = {(one.series, one.rehearsal) for one in summaries if one.unlike}
+    left_out = {(one.series, one.rehearsal, label): why for one in summaries for label, why in one.left_out}
     for result in (one.result for one in source.passes):
-        why = result.left_out or ("" if result.complete else "incomplete")
+        why = left_out.get((result.series, result.rehearsal, result.label), "")
         stands = "– left out" if why else "✔ averaged"
         if not why and (result.series, result.rehearsal) in unlike:
             stands, why = "! no mean", "not measured alike"

@@ -42,13 +42,17 @@ def _told(one: Difference, passes: Mapping[str, Keys]) -> Unlike:
 
 def as_table(source: Source, form: Format) -> str:
     """The table over the passes, with what of the page was not measured."""
-    table = render(source.name, source.title, summaries_of(source), form)
+    table = render(source.name, source.title, summaries_of(source), form, _not_measured(source))
     return "\n\n".join([table, *_notes(source)]) if form in ("table", "md") else table
 
 
-def _notes(source: Source) -> list[str]:
+def _not_measured(source: Source) -> list[str]:
     here = {workload.id for workload in source.runbook.workloads}
-    missing = [one.id for one in load(source.path / "runbook").workloads if one.id not in here]
+    return [one.id for one in load(source.path / "runbook").workloads if one.id not in here]
+
+
+def _notes(source: Source) -> list[str]:
+    missing = _not_measured(source)
     told = [f"Not measured: {', '.join(missing)}. Coverage of the whole page is incomplete."] if missing else []
     return [*told, "Taken in: measured before OmniTUI was there."] if source.imported else told
 

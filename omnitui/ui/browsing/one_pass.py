@@ -86,9 +86,7 @@ def samples_of(folder: Path) -> tuple[SampleSet, ...]:
     if measured.out is None:
         where = measured.known.get("out_here", "its output folder")
         raise OmniError(f"{run.name} {measured.scope}: {where} is not on this machine, and has the samples")
-    values = {name: str(value) for name, value in measured.known.get("variables", {}).items()}
-    values |= {"SERIES": measured.result.series, "PASS": measured.result.label, "OUT": str(measured.out)}
-    return sample_sets(load(run.runbook), measured.out, values)
+    return sample_sets(load(run.runbook), measured.out, measured.values)
 
 
 def lines(found: Details, since: float, until: float, at_most: int) -> tuple[Line, ...]:

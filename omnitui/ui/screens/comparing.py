@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from omnitui.results.judging.compare import Comparison
-from omnitui.results.judging.lock import NEVER
 from omnitui.results.telling.comparison import render
 from omnitui.results.telling.page import comparison_page
 from omnitui.ui.browsing.columns import Column, fitting, head
@@ -148,7 +147,7 @@ class CompareScreen(Exporting):
 
     def _blocking(self) -> tuple[str, ...]:
         found = self.found
-        return tuple(one.key for one in found.differences if one.blocks and one.key not in NEVER) if found else ()
+        return tuple(one.key for one in found.differences if one.blocks and not one.final) if found else ()
 
     def action_despite(self) -> None:
         """Ask, then compare all the same."""
