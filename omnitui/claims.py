@@ -11,7 +11,7 @@ from pathlib import Path
 
 from omnitui.errors import ResourceBusy, StoreError
 
-_LOOKS = 5
+_PATIENCE_S = 1.0
 
 
 def folder() -> Path:
@@ -81,15 +81,17 @@ def _one(name: str, thing: str, run: str) -> Iterator[None]:
 
 
 def _locked(fd: int) -> bool:
-    for _ in range(_LOOKS):
+    until_s = time.monotonic() + _PATIENCE_S
+    while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            # Who only asks for the holder holds it for an instant as well.
+            # Who only asks for the holder holds it for an instant as well; on a busy machine that may last.
+            if time.monotonic() > until_s:
+                return False
             time.sleep(0.01)
         else:
             return True
-    return False
 
 
 def _open_shared(path: Path) -> int:

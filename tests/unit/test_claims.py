@@ -1,4 +1,6 @@
+import fcntl
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,19 @@ def test_every_user_may_open_the_lock() -> None:
         file = folder() / "omnitui-port-1.lock"
         assert stat.S_IMODE(file.stat().st_mode) == 0o666
         assert "run first of uid" in file.read_text()
+
+
+@pytest.mark.usefixtures("home")
+def test_who_only_asks_for_the_holder_is_no_other_run() -> None:
+    with claimed(things("port-1"), "before"):
+        pass
+    with (folder() / "omnitui-port-1.lock").open() as asks:
+        # As long as a busy machine may let him hold it.
+        fcntl.flock(asks, fcntl.LOCK_SH)
+        gone = threading.Timer(0.2, fcntl.flock, (asks, fcntl.LOCK_UN))
+        gone.start()
+        with claimed(things("port-1"), "now"):
+            gone.join()
 
 
 def things(*names: str) -> dict[str, str]:
