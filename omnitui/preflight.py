@@ -26,16 +26,11 @@ def preflight(runbook: Runbook, given: Mapping[str, str]) -> list[str]:
 
 def read_gpus() -> GpuReading:
     """One look at the GPUs of this machine."""
-
-    async def read() -> GpuReading:
-        async with gpu.readings() as looks:
-            return await anext(looks)
-
-    return asyncio.run(read())
+    return asyncio.run(gpu.first())
 
 
 class Preflight:
-    """Looks at this host: ports and GPUs that are taken or not there, locks, logind's habits. Takes up to 3 s."""
+    """Looks at this host: ports and GPUs that are taken or not there, locks, logind's habits. Takes up to 15 s."""
 
     def __init__(self, read_gpus: Callable[[], GpuReading] = read_gpus) -> None:
         self._read_gpus = read_gpus

@@ -150,8 +150,7 @@ async def _things(ctx: Context) -> dict[str, str]:
     things = {f"port-{port}": f"port {port}" for port in ports}
     gpus = expand(runbook.resources.gpus, values)
     if gpu.wanted_of(gpus):
-        async with gpu.readings() as looks:
-            cards = gpu.of_run(await anext(looks), gpus).cards
+        cards = gpu.of_run(await gpu.first(), gpus).cards
         things |= {f"gpu-{card.uuid}": f"GPU {card.index} ({card.uuid})" for card in cards}
     for scope in state.schedule if runbook.passes.out else ():
         # A folder whose name a step still has to hand on is not known yet, nor is one of a container to be made.

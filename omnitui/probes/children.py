@@ -16,9 +16,10 @@ _LONGEST_LINE = 1 << 22
 
 
 class Trouble(Struct, frozen=True):
-    """Why there is no line."""
+    """Why there is no line. A child that is `silent` lives, and may tell one yet."""
 
     said: str
+    silent: bool = False
 
 
 @asynccontextmanager
@@ -73,7 +74,7 @@ class _Children:
                 done, _ = await asyncio.wait({reading}, timeout=SILENCE_S)
                 if not done:
                     silent_s += SILENCE_S
-                    yield Trouble(f"{self._name} has been silent for {silent_s:.0f} s")
+                    yield Trouble(f"{self._name} has been silent for {silent_s:.0f} s", silent=True)
                     continue
                 line, silent_s = reading.result(), 0.0
                 if not line.endswith(b"\n"):

@@ -6,8 +6,9 @@
 import asyncio
 import select
 import sys
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import msgspec
 from msgspec.structs import replace
@@ -17,9 +18,11 @@ from omnitui.probes.children import Trouble, lines_of
 from omnitui.readings import GpuMemory, GpuReading
 from omnitui.samples import GpuLook, is_wanted, wanted_of
 
-__all__ = ["ABSENT", "is_absent", "of_run", "read_cards", "readings", "wanted_of"]
+__all__ = ["ABSENT", "first", "is_absent", "of_run", "read_cards", "readings", "wanted_of"]
 
 _CARDS = Cards()
+_FIRST_S = 15.0
+"""A driver that nobody holds open takes seconds to wake, more of them on a busy machine with many cards."""
 
 
 def read_cards() -> GpuReading:
@@ -53,10 +56,27 @@ async def readings(every_s: float = 0.5) -> AsyncIterator[AsyncIterator[GpuReadi
     if is_absent():
         yield _always(GpuReading(absent=ABSENT), every_s)
         return
-    async with lines_of(
-        (sys.executable, "-m", "omnitui.probes.gpu", str(every_s)), "the process that reads NVML"
-    ) as lines:
+    async with _lines(every_s) as lines:
         yield _decoded(lines)
+
+
+async def first(patience_s: float = _FIRST_S) -> GpuReading:
+    """One reading, for who asks once: silence at the start is not yet an answer."""
+    if is_absent():
+        return GpuReading(absent=ABSENT)
+    until_s = time.monotonic() + patience_s
+    async with _lines(0.5) as lines:
+        async for line in lines:
+            if not isinstance(line, Trouble):
+                return msgspec.json.decode(line, type=GpuReading)
+            if not line.silent or time.monotonic() >= until_s:
+                return GpuReading(error=line.said)
+    raise AssertionError("lines never end")
+
+
+def _lines(every_s: float) -> AbstractAsyncContextManager[AsyncIterator[bytes | Trouble]]:
+    argv = (sys.executable, "-m", "omnitui.probes.gpu", str(every_s))
+    return lines_of(argv, "the process that reads NVML")
 
 
 async def _always(reading: GpuReading, every_s: float) -> AsyncIterator[GpuReading]:

@@ -5,6 +5,7 @@ from contextlib import aclosing
 import msgspec
 import pytest
 from omnitui.probes import gpu
+from omnitui.probes.children import lines_of
 from omnitui.readings import GpuMemory, GpuReading
 
 CARDS = (
@@ -54,6 +55,35 @@ async def test_a_machine_without_gpu_says_so_again_and_again() -> None:
     async with gpu.readings(0.001) as looks, aclosing(looks):  # type: ignore[type-var]
         found = [await anext(looks) for _ in range(3)]
     assert found == [GpuReading(absent=gpu.ABSENT)] * 3
+
+
+SLOW = """
+import time
+time.sleep(0.5)
+print('{"cards": [], "error": "asked"}', flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(("patience_s", "error"), [(60.0, "asked"), (0.0, "the process has been silent for 0 s")])
+async def test_who_asks_once_waits_for_a_driver_that_wakes_slowly(
+    monkeypatch: pytest.MonkeyPatch, patience_s: float, error: str
+) -> None:
+    monkeypatch.setattr("omnitui.probes.gpu.is_absent", lambda: False)
+    monkeypatch.setattr("omnitui.probes.children.SILENCE_S", 0.01)
+    monkeypatch.setattr(
+        "omnitui.probes.gpu.lines_of", lambda _, name: lines_of((sys.executable, "-S", "-c", SLOW), "the process")
+    )
+    assert (await gpu.first(patience_s)).error == error
+
+
+@pytest.mark.parametrize("argv", [("false",), ("/no/such/program",)])
+async def test_who_asks_once_is_told_at_once_of_one_that_ends(
+    monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("omnitui.probes.gpu.is_absent", lambda: False)
+    monkeypatch.setattr("omnitui.probes.gpu.lines_of", lambda _, name: lines_of(argv, name))
+    assert "it is started again in 1 s" in (await gpu.first()).error
 
 
 @without_gpu
