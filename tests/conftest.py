@@ -1,15 +1,19 @@
 """What every test may use: a home of its own, and ports that nobody has."""
 
 import os
-import socket
-from collections.abc import Iterator
+import signal
 from pathlib import Path
 
 import pytest
 
+from tests.ports import free_ports
+
 # A worker of pytest-xdist is told a terminal's size; an app on a terminal of its own has to ask that one.
 for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)
+# What a script starts in its background ignores Ctrl-C, and so does all that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
@@ -29,25 +33,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def _free_ports() -> Iterator[int]:
-    # Below the ephemeral range: a port that the kernel hands out could be somebody's outgoing connection soon.
-    # Two test sessions at a time begin at different numbers.
-    first = os.getpid() * 97 % 10_000
-    for number in range(10_000):
-        port = 21_000 + (first + number) % 10_000
-        with socket.socket() as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                tried.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        yield port
-
-
-_PORTS = _free_ports()
+_PORTS = free_ports()
 
 
 @pytest.fixture
 def free_port() -> int:
     """A TCP port on which nobody listens; another one for every test of a session."""
+    return next(_PORTS)
+
+
+@pytest.fixture
+def other_port() -> int:
+    """Another one, for a test that needs two."""
     return next(_PORTS)

@@ -36,11 +36,11 @@ def test_numbers_of_another_run_are_never_collected(desk: Desk, tmp_path: Path) 
     assert desk.omnitui("results", first.name).code == 1
 
 
-def test_a_folder_is_claimed_however_it_is_spelled(desk: Desk, tmp_path: Path) -> None:
+def test_a_folder_is_claimed_however_it_is_spelled(desk: Desk, tmp_path: Path, other_port: int) -> None:
     first = desk.waiting("client", WORK=str(tmp_path / "work"))
     (tmp_path / "link").symlink_to(tmp_path / "work")
     for spelled in (f"{tmp_path}/work/", f"{tmp_path}/./work", str(tmp_path / "link")):
-        told = desk.omnitui(*desk.mini("--detach", WORK=spelled, PORT="65000"))
+        told = desk.omnitui(*desk.mini("--detach", WORK=spelled, PORT=str(other_port)))
         assert told.code == 3, told
         assert f"belongs to run {first.name}" in told.err
     let_go(desk, first)
