@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.flow.desk import PASS, Desk, alive, contents
 from tests.waiting import until
 
 SETUP = ("prepare", "versions")
+DATA = Path(__file__).parents[1] / "data"
 
 
 def trace(run: RunFolder) -> list[str]:
@@ -76,28 +78,51 @@ def test_killed_at(desk: Desk, point: str, victims: tuple[str, ...], kind: str) 
         assert before.items() <= contents(work(run)).items()
 
 
-@pytest.mark.parametrize("step", ["_/_/versions", f"{PASS}/serve", f"{PASS}/stop"])
-def test_killed_between_two_steps(desk: Desk, step: str) -> None:
-    run = desk.detach(*desk.mini("--detach"))
-    desk.saw(run, "step_ended", step=step)
-    desk.kill_runner(run)
+Dying = Callable[..., RunFolder]
+
+
+@pytest.fixture
+def dying(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Dying:
+    """Start a run whose runner dies right behind an event, and come back when it is dead."""
+
+    def start(event: str, step: str, **values: str) -> RunFolder:
+        with monkeypatch.context() as here:
+            here.setenv("PYTHONPATH", f"{DATA / 'dying'}:{os.environ.get('PYTHONPATH', '')}")
+            here.setenv("DIES_AT", f"{event} {step}")
+            run = desk.detach(*desk.mini("--detach", **values))
+        until(lambda: store.holder(run) is None, about=f"the runner is dead behind {event} {step}")
+        assert store.events(run)[0][-1].items() >= {"event": event, "step": step}.items()
+        return run
+
+    return start
+
+
+# The event behind which the runner dies, and how the resume must go on.
+BETWEEN = {
+    ("step_ended", "_/_/versions"): "go_on",
+    ("step_started", f"{PASS}/out"): "redo_pass",
+    ("step_ended", f"{PASS}/serve"): "go_on",
+    ("step_started", f"{PASS}/client"): "redo_pass",
+    ("step_ended", f"{PASS}/stop"): "go_on",
+}
+
+
+@pytest.mark.parametrize(("died", "kind"), BETWEEN.items(), ids=["-".join(died) for died, _ in BETWEEN.items()])
+def test_killed_between_two_steps(desk: Desk, dying: Dying, died: tuple[str, str], kind: str) -> None:
+    run = dying(*died)
     before = work(run).exists()
 
     told = desk.resume(run)
 
     assert told.code == 0, told
     complete(desk, run)
+    assert desk.events(run, "runner_started")[1]["kind"] == kind
     assert [trace(run).count(name) for name in SETUP] == [1, 1]
-    aside = work(run, "run1-incomplete")
-    # The kill may come after the next step is on disk and before its job is.
-    redone = desk.events(run, "runner_started")[1]["kind"] == "redo_pass"
-    assert aside.exists() == (redone and before)
+    assert work(run, "run1-incomplete").exists() == (kind == "redo_pass" and before)
 
 
-def test_killed_while_the_server_stops(desk: Desk) -> None:
-    run = desk.detach(*desk.mini("--detach", FAULT="deaf"))
-    desk.saw(run, "step_started", step=f"{PASS}/stop")
-    desk.kill_runner(run)
+def test_killed_while_the_server_stops(desk: Desk, dying: Dying) -> None:
+    run = dying("step_started", f"{PASS}/stop", FAULT="deaf")
     told = desk.resume(run)
     assert told.code == 0, told
     complete(desk, run)
@@ -105,10 +130,8 @@ def test_killed_while_the_server_stops(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("step", [f"{PASS}/collect", "_/_/table"])
-def test_killed_while_it_collects_or_summarizes(desk: Desk, step: str) -> None:
-    run = desk.detach(*desk.mini("--detach"))
-    desk.saw(run, "step_started", step=step)
-    desk.kill_runner(run)
+def test_killed_while_it_collects_or_summarizes(desk: Desk, dying: Dying, step: str) -> None:
+    run = dying("step_started", step)
     told = desk.resume(run)
     assert told.code == 0, told
     complete(desk, run)
