@@ -4,13 +4,13 @@ Plain bash is measured in turn with the runner, so that what the machine does me
 """
 
 import os
-import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -19,7 +19,8 @@ from typing import Any
 from omnitui import store, supervise
 from omnitui.store import RunFolder
 
-from tests.bench.measuring import Figure
+from tests.bench.measuring import PATIENCE_S, Figure
+from tests.ports import free_ports
 
 ROUNDS = 3
 TAIL = 50
@@ -35,7 +36,7 @@ def runbook(folder: Path, text: str) -> Path:
     return folder
 
 
-def finished(run: RunFolder, timeout_s: float = 120.0) -> list[dict[str, Any]]:
+def finished(run: RunFolder, timeout_s: float = PATIENCE_S) -> list[dict[str, Any]]:
     """The journal of a run whose runner has ended."""
     until = time.monotonic() + timeout_s
     while time.monotonic() < until:
@@ -118,7 +119,9 @@ def words_and_exits(folder: Path, count: int = 20) -> Iterator[Figure]:
             seen.setdefault(event["step"], at)
         if event["event"] == "gate" and event["verdict"]["is"] == "green":
             ended.setdefault(event["step"], at)
-    printed = [seen[f"_/_/s{i}"] - float((run.path / f"word{i}").read_text()) for i in range(count)]
+    # A busy machine may see a word only when its step has ended: that late.
+    first = ended | seen
+    printed = [first[f"_/_/s{i}"] - float((run.path / f"word{i}").read_text()) for i in range(count)]
     left = [ended[f"_/_/s{i}"] - float((run.path / f"exit{i}").read_text()) for i in range(count)]
     # The journal's clock has milliseconds, and bash itself needs two to say the time and to end.
     yield Figure("word_seen_after", statistics.median(printed) * 1000, "ms", 10.0)
@@ -170,8 +173,9 @@ def serve(port: int, folder: Path, late_s: float) -> None:
 
     def recover() -> None:
         time.sleep(_ILL_S + late_s)
-        well.set()
+        # Once it is well it may be stopped at any moment.
         (folder / "well").write_text(str(time.time()))
+        well.set()
 
     threading.Thread(target=recover, daemon=True).start()
     HTTPServer(("127.0.0.1", port), Health).serve_forever()
@@ -179,11 +183,9 @@ def serve(port: int, folder: Path, late_s: float) -> None:
 
 def health(folder: Path, rounds: int = 5) -> Iterator[Figure]:
     """From a server's first healthy moment to READY, and what waiting for it costs."""
-    late, cost = [], []
+    late, cost, ports = [], [], free_ports()
     for number in range(rounds):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = next(ports)
         # The change comes at another moment of the poll's period each time.
         text = SERVER.format(port=port, late_s=number / rounds * PERIOD_S)
         run = supervise.make_run(str(runbook(folder / f"health{number}", text)), {}, None)
@@ -206,8 +208,12 @@ def health(folder: Path, rounds: int = 5) -> Iterator[Figure]:
 
 def cpu_s(pid: int) -> float:
     """CPU seconds of a process and its threads. The scheduler counts nanoseconds; `/proc/PID/stat` only ticks."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    spent = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        # A thread may end between two looks.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            spent += int((task / "schedstat").read_text().split()[0])
+    return spent / 1e9
 
 
 def measure(folder: Path) -> Iterator[Figure]:

@@ -15,6 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+PATIENCE_S = 300.0
+"""A slow machine gives figures over their targets, and no error."""
+_KEPT_BYTES = 4 << 20
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -50,22 +54,34 @@ class Terminal:
             env={**environment, "TERM": "xterm-256color"},
         )
         os.close(slave)
+        self._drawn, self._since = b"", 0
 
-    def wait_for(self, text: str, timeout_s: float = 30.0) -> float:
-        """Return when `text` was drawn, on the clock of `time.perf_counter`."""
-        seen, deadline_s = b"", time.perf_counter() + timeout_s
+    def _read(self) -> None:
+        self._drawn += os.read(self.screen, 65536)
+        if (over := len(self._drawn) - _KEPT_BYTES) > 0:
+            self._drawn, self._since = self._drawn[over:], max(0, self._since - over)
+
+    def wait_for(self, text: str, timeout_s: float = PATIENCE_S) -> float:
+        """Return when `text` was drawn since the last key, on the clock of `time.perf_counter`."""
+        deadline_s = time.perf_counter() + timeout_s
         while time.perf_counter() < deadline_s:
+            # One go may draw more than one text that is waited for.
+            if self._drawn.find(text.encode(), self._since) >= 0:
+                return time.perf_counter()
             if select.select([self.screen], [], [], 0.5)[0]:
-                seen = seen[-len(text) * 4 :] + os.read(self.screen, 65536)
-                if text.encode() in seen:
-                    return time.perf_counter()
-        raise TimeoutError(f"{text!r} was not drawn within {timeout_s} s; last seen {seen[-200:]!r}")
+                self._read()
+        raise TimeoutError(f"{text!r} was not drawn within {timeout_s} s; last seen {self._drawn[-200:]!r}")
+
+    def has_drawn(self, text: str) -> bool:
+        """Whether `text` was drawn at any time."""
+        return text.encode() in self._drawn
 
     def drain(self, for_s: float) -> None:
         deadline_s = time.perf_counter() + for_s
         while (left_s := deadline_s - time.perf_counter()) > 0:
             if select.select([self.screen], [], [], left_s)[0]:
-                os.read(self.screen, 65536)
+                self._read()
+        self._since = len(self._drawn)
 
     def count(self, for_s: float) -> tuple[int, int]:
         """Return how many bytes are drawn in that time, and in how many goes."""
@@ -79,6 +95,7 @@ class Terminal:
         return sent, goes
 
     def press(self, key: bytes) -> float:
+        self._since = len(self._drawn)
         pressed_s = time.perf_counter()
         os.write(self.screen, key)
         return pressed_s
