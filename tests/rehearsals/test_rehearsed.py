@@ -54,13 +54,13 @@ def test_a_commit_of_the_real_project_has_a_stand_in(rehearse: Rehearse) -> None
 
 ENDS = {
     "server-dies": ("main/run1/serve", "the server ended while starting (exit status 1)"),
-    "slow-start": ("main/run1/serve", "nobody listens on port 8000 yet (waited 6 s)"),
+    "slow-start": ("main/run1/serve", "nobody listens on port 8000 yet (waited "),
     "port-taken": ("main/run1/serve", "port 8000 is held by pid"),
     "client-cut": ("main/run1/client", "exit status 137"),
     "reboot": ("main/run1/client", ""),
     "skipped-samples": ("main/run1/collect", "summary.failed_requests is 3 instead of 0"),
     "nan-result": ("main/run1/collect", "summary.utmos_mean is nan"),
-    "memory-kept": ("main/run1/stop", "not below 1024 (waited 6 s)"),
+    "memory-kept": ("main/run1/stop", "not below 1024 (waited "),
     "disk-full": ("main/run1/client", "No space left on device"),
     "partial-download": ("_/_/download", "DOWNLOADED not printed"),
     "wrong-commit": ("main/run1/ready", "HEAD is another commit"),
