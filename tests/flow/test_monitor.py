@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from omnitui.samples import Sample, Started, decoded
 from omnitui.sampling import Watched, samples
-from tests.waiting import until
+from tests.flow.desk import alive
+from tests.waiting import PATIENCE_S, until
 
 DATA = Path(__file__).parents[1] / "data" / "gpu"
 A = "GPU-aaaaaaaa-2222-3333-4444-555555555555"
@@ -92,7 +93,7 @@ def test_it_ends_with_its_stdin(monitor: Callable[..., Printed], nvml: Callable[
     one.sample()
     assert one.process.stdin
     one.process.stdin.close()
-    assert one.process.wait(10) == 0
+    assert one.process.wait(PATIENCE_S) == 0
 
 
 def test_it_ends_with_its_stdin_also_while_nvml_hangs(
@@ -103,7 +104,7 @@ def test_it_ends_with_its_stdin_also_while_nvml_hangs(
     one.sample()
     assert one.process.stdin
     one.process.stdin.close()
-    assert one.process.wait(10) == 0
+    assert one.process.wait(PATIENCE_S) == 0
 
 
 def test_a_sample_tells_cards_and_host(
@@ -172,10 +173,18 @@ def test_an_nvml_that_hangs_stops_no_host_sample(
 
 def test_a_slow_nvml_is_told_with_its_age(monitor: Callable[..., Printed], nvml: Callable[..., None]) -> None:
     nvml(trouble="slow")
-    told = monitor("--gpus", "0").sample(lambda s: s.gpu_age_s is not None)
+    # On a loaded machine an answer may come so late that it is stale.
+    told = monitor("--gpus", "0").sample(lambda s: s.gpu_age_s is not None and not s.gpu_stale)
     assert told.gpu_age_s
     assert told.gpu_age_s >= 1.4
-    assert not told.gpu_stale
+
+
+async def begun(lines: AsyncIterator[Started | Sample]) -> int:
+    """The pid of a monitor that has begun. A loaded machine may call it silent before."""
+    async for line in lines:
+        if isinstance(line, Started):
+            return line.pid
+    raise AssertionError("it never begins")
 
 
 async def first(lines: AsyncIterator[Started | Sample], fits: Callable[[Sample], object]) -> Sample:
@@ -188,7 +197,7 @@ async def first(lines: AsyncIterator[Started | Sample], fits: Callable[[Sample],
 async def test_a_crash_is_told_and_the_monitor_comes_back(nvml: Callable[..., None]) -> None:
     nvml(trouble="crash")
     async with samples(Watched(gpus="0"), 0.05) as lines, aclosing(lines):  # type: ignore[type-var]
-        told = await first(lines, lambda s: s.trouble)
+        told = await first(lines, lambda s: "has ended" in s.trouble)
         assert "has ended (status 139)" in told.trouble
         assert "started again in 1 s" in told.trouble
         assert told.gpu_stale
@@ -198,28 +207,34 @@ async def test_a_crash_is_told_and_the_monitor_comes_back(nvml: Callable[..., No
 
 async def test_a_monitor_that_is_stopped_reads_as_silent() -> None:
     async with samples(Watched(), 0.05) as lines, aclosing(lines):  # type: ignore[type-var]
-        started = await anext(lines)
-        assert isinstance(started, Started)
-        os.kill(started.pid, signal.SIGSTOP)
+        pid = await begun(lines)
+        os.kill(pid, signal.SIGSTOP)
         told = await first(lines, lambda s: s.trouble)
         assert told.trouble == "the monitor has been silent for 3 s"
-        os.kill(started.pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGCONT)
         assert await first(lines, lambda s: not s.trouble)
 
 
 async def test_nothing_is_left_of_a_monitor_that_hangs(nvml: Callable[..., None]) -> None:
     nvml(trouble="hang")
     async with samples(Watched(gpus="0"), 0.05) as lines, aclosing(lines):  # type: ignore[type-var]
-        started = await anext(lines)
-        assert isinstance(started, Started)
+        pid = await begun(lines)
         await anext(lines)
-    with pytest.raises(ProcessLookupError):
-        os.kill(started.pid, 0)
+    until(lambda: not alive(pid), about="the monitor is gone")
 
 
 # -- whose process is it -----------------------------------------------------------------------------------------
 
-BURN = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
+BURN = """
+import hashlib, threading, time
+end = time.monotonic() + 600
+def burn():
+    while time.monotonic() < end:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 20_000)
+# Only the largest loads are told of, and others may work on this machine, too.
+for _ in range(4):
+    threading.Thread(target=burn).start()
+"""
 
 
 @pytest.fixture

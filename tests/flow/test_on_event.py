@@ -43,6 +43,24 @@ title = "Agree"
 do = "confirm"
 ask = "Well?"
 """
+GOES_ON = r"""
+schema = 1
+title = "Goes on"
+summary = "A step that may be red, and one after it that waits to be let go."
+[[phases]]
+id = "only"
+title = "Only"
+[[phases.steps]]
+id = "red"
+title = "Red"
+run = 'echo "code 3"'
+go_on = ["code"]
+gates = [{ gate = "output", name = "code", pattern = '^code (\d)$', equals = ["0"] }]
+[[phases.steps]]
+id = "then"
+title = "Then"
+run = 'until [ -e "$RUN_DIR/go" ]; do sleep 0.02; done'
+"""
 OK = """
 schema = 1
 title = "Fine"
@@ -83,7 +101,8 @@ def test_a_red_gate_and_the_end_are_told_once_each(desk: Desk, tmp_path: Path, h
     assert (end["event"], end["step"], end["reason"]) == ("ended", "", "failed")
     assert "hunter2" not in heard.read_text()
     assert "hunter2" not in (tmp_path / "env").read_text()
-    assert desk.events(run, "on_event_failed") == []
+    # On a loaded machine the runner may not stay until both commands are over.
+    assert all("still at work" in event["reason"] for event in desk.events(run, "on_event_failed"))
 
 
 def test_a_server_that_dies_under_its_client_is_told_once(desk: Desk, heard: Path) -> None:
@@ -110,23 +129,28 @@ def test_the_message_is_in_the_environment(desk: Desk, tmp_path: Path, heard: Pa
 
 
 @pytest.mark.parametrize(
-    ("command", "reason"),
+    ("command", "limit_s", "reason"),
     [
-        ("echo cannot reach the mail host >&2; exit 7", "exit status 7; cannot reach the mail host"),
-        ("no-such-command-here", "exit status 127"),
-        ("kill -9 $$", "ended by signal 9"),
-        ("sleep 100", "took longer than 0.3 s and was ended"),
-        ("sleep 100 & sleep 100", "took longer than 0.3 s and was ended"),
+        ("echo cannot reach the mail host >&2; exit 7", 600, "exit status 7; cannot reach the mail host"),
+        ("no-such-command-here", 600, "exit status 127"),
+        ("kill -9 $$", 600, "ended by signal 9"),
+        ("sleep 100", 0.3, "took longer than 0.3 s and was ended"),
+        ("sleep 100 & sleep 100", 0.3, "took longer than 0.3 s and was ended"),
     ],
 )
 def test_a_command_that_fails_or_hangs_is_journalled_and_harmless(
-    desk: Desk, tmp_path: Path, config_file: Path, command: str, reason: str
+    desk: Desk, tmp_path: Path, config_file: Path, command: str, limit_s: float, reason: str
 ) -> None:
-    config_file.write_text(f'on_event = "{command}"\non_event_timeout_s = 0.3\n')
-    assert desk.omnitui("run", make_book(tmp_path / "book", OK), "--headless").code == 0
-    (failed,) = desk.events(desk.only_run(), "on_event_failed")
+    config_file.write_text(f'on_event = "{command}"\non_event_timeout_s = {limit_s}\n')
+    run = desk.detach("run", make_book(tmp_path / "book", GOES_ON))
+    # The next step waits: at the end of a run nobody stays long for a command.
+    failed = desk.saw(run, "on_event_failed")
     assert failed["reason"].startswith(reason)
-    assert failed["kind"] == "ended"
+    assert (failed["kind"], failed["step"]) == ("red", "_/_/red")
+    (run.path / "go").touch()
+    assert desk.saw(run, "runner_ended")["outcome"] == "failed"
+    assert desk.status_of(run, "_/_/then") == "Passed"
+    until(lambda: not desk.processes(), about="the commands are gone")
 
 
 def test_a_command_that_floods_fills_no_disk() -> None:

@@ -9,9 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from tests.waiting import PATIENCE_S, until
 
 SCRIPTS = Path(__file__).parents[2] / "runbooks" / "quickstart" / "scripts"
 TTS, ASR = "espeak-ng", "pocketsphinx"
@@ -32,18 +32,10 @@ class Server:
     log: Path
 
     def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.url + path, trust_env=False, timeout=10)
+        return httpx.get(self.url + path, trust_env=False, timeout=PATIENCE_S)
 
     def post(self, path: str, **body: Any) -> httpx.Response:
-        return httpx.post(self.url + path, trust_env=False, timeout=10, **body)
-
-
-def until(fact: Callable[[], Any], what: str, limit_s: float = 30.0) -> Any:
-    deadline = time.monotonic() + limit_s
-    while not (found := fact()):
-        assert time.monotonic() < deadline, f"waited {limit_s} s for {what}"
-        time.sleep(0.01)
-    return found
+        return httpx.post(self.url + path, trust_env=False, timeout=PATIENCE_S, **body)
 
 
 @contextmanager
@@ -59,10 +51,11 @@ def running(script: str, log: Path, *arguments: str) -> Iterator[Server]:
                 assert process.poll() is None, log.read_text()
                 return re.search(pattern, log.read_text())
 
-            url = until(lambda: said(r"listens on (http://\S+)\n"), f"{script} to listen")[1]
-            until(lambda: said(r"loaded in"), f"{script} to load")
-            server = Server(process, url, log)
-            until(lambda: server.get("/health").status_code == 200, f"{script} to be healthy")
+            listens = until(lambda: said(r"listens on (http://\S+)\n"), about=f"{script} listens")
+            assert listens
+            until(lambda: said(r"loaded in"), about=f"{script} has loaded")
+            server = Server(process, listens[1], log)
+            until(lambda: server.get("/health").status_code == 200, about=f"{script} is healthy")
             yield server
         finally:
             process.kill()
@@ -70,7 +63,9 @@ def running(script: str, log: Path, *arguments: str) -> Iterator[Server]:
 
 def program(script: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(SCRIPTS / script), *map(str, arguments)]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=os.environ | environment, capture_output=True, timeout=PATIENCE_S, check=False
+    )
     # Decoded here, because text mode turns the progress line's carriage returns into new lines.
     return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -183,10 +178,10 @@ def test_a_server_that_dies_midway_is_counted_as_failures(speech: Path, tmp_path
         workers = psutil.Process(server.process.pid).children()
         client = subprocess.Popen([*command, "--base-url", server.url], stdout=subprocess.PIPE, stderr=stderr)
         with client:
-            until(lambda: b"\r 3/40 " in errors.read_bytes(), "three transcripts")
+            until(lambda: b"\r 3/40 " in errors.read_bytes(), about="three transcripts")
             server.process.kill()
-            output, _ = client.communicate(timeout=30)
-        _, alive = psutil.wait_procs(workers, timeout=10)
+            output, _ = client.communicate(timeout=PATIENCE_S)
+        _, alive = psutil.wait_procs(workers, timeout=PATIENCE_S)
     assert client.returncode == 1
     summary = results(tmp_path / "asr")["summary"]
     assert summary["completed_requests"] >= 3
@@ -200,7 +195,8 @@ def test_health_turns_red_when_a_recogniser_process_dies(tmp_path: Path) -> None
     with running("asr_server.py", tmp_path / "asr.log", "--workers", "1") as server:
         (worker,) = psutil.Process(server.process.pid).children()
         worker.kill()
-        answer = until(lambda: (found := server.get("/health")).status_code == 503 and found, "a red health")
+        until(lambda: server.get("/health").status_code == 503, about="a red health")
+        answer = server.get("/health")
         assert "1 of 1 recogniser processes ended" in answer.json()["error"]["message"]
 
 
@@ -264,8 +260,8 @@ def test_term_ends_a_server_with_status_0_and_leaves_nobody(script: str, tmp_pat
     with running(script, tmp_path / "server.log") as server:
         workers = psutil.Process(server.process.pid).children()
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=10) == 0
-        _, alive = psutil.wait_procs(workers, timeout=10)
+        assert server.process.wait(timeout=PATIENCE_S) == 0
+        _, alive = psutil.wait_procs(workers, timeout=PATIENCE_S)
     assert alive == []
 
 

@@ -13,7 +13,7 @@ import pytest
 from omnitui import store, telemetry
 from omnitui.samples import Boundary, Contaminated, Sample, Started
 from omnitui.store import RunFolder
-from tests.flow.desk import PASS, Desk
+from tests.flow.desk import PASS, Desk, alive
 from tests.flow.test_monitor import DATA
 from tests.waiting import until
 
@@ -189,10 +189,6 @@ def test_the_monitor_does_not_outlive_a_runner_that_is_killed(desk: Desk) -> Non
     run = desk.waiting("client")
     started = until(lambda: [line for line in telemetry.read(run) if isinstance(line, Started)])[0]
     desk.kill_runner(run)
-    until(
-        lambda: (
-            not Path(f"/proc/{started.pid}/stat").exists() or "Z" in Path(f"/proc/{started.pid}/stat").read_text()
-        )
-    )
+    until(lambda: not alive(started.pid), about="the monitor is gone")
     desk.release("client")
     assert desk.resume(run).code == 0

@@ -118,9 +118,10 @@ class Terminal:
         return False
 
     def ended(self) -> bool:
-        """Whether the app has left."""
+        """Whether the app has left; all that it drew has been read then."""
+        left = self.process.poll() is not None
         self.read()
-        return self.process.poll() is not None
+        return left
 
     def last(self, mode: bytes) -> bytes:
         """`h` or `l`: how a private mode was set last."""

@@ -153,7 +153,7 @@ def test_ports_and_pages(agent: Agent, free_port: int) -> None:
         (b"nonsense", {}),
     ],
 )
-def test_a_health_page_is_asked_for(agent: Agent, answer: bytes, told: dict[str, object]) -> None:
+def test_a_health_page_is_asked_for(agent: Agent, free_port: int, answer: bytes, told: dict[str, object]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -169,6 +169,4 @@ def test_a_health_page_is_asked_for(agent: Agent, answer: bytes, told: dict[str,
         seen = agent.ask("get", "key", server.getsockname()[1], 3.0, "/health")
         assert {name: value for name, value in seen.items() if name in ("status", "body") and value} == told
         assert ("error" in seen) is (not told)
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
-    assert agent.ask("get", "other", port, 3.0, "/health")["refused"] is True
+    assert agent.ask("get", "other", free_port, 3.0, "/health")["refused"] is True

@@ -1,4 +1,3 @@
-import time
 from pathlib import Path
 
 import pytest
@@ -58,13 +57,8 @@ def test_what_happened_since_the_look_before(tmp_path: Path) -> None:
     assert (second.swap_in_mib, second.swap_out_mib) == (256 * probe._page / 2**20, 0.0)
 
 
-def test_a_look_at_this_host_is_cheap() -> None:
-    probe = HostProbe(frozenset({0}))
-    probe.look()
-    begun = time.thread_time()
-    for _ in range(100):
-        host = probe.look()
-    assert (time.thread_time() - begun) / 100 < 0.005
+def test_a_look_at_this_host() -> None:
+    host = HostProbe(frozenset({0})).look()
     assert host.memory_total_mib
     assert host.shm_free_mib is not None
 

@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 from omnitui.probes.http import Answer, Client
+from tests.waiting import until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -12,13 +13,13 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 class Server:
     """Answers each request of each connection as told; counts both."""
 
-    def __init__(self, answer: Callable[[bytes], bytes], *, once: bool) -> None:
+    def __init__(self, answer: Callable[[bytes], bytes], *, once: bool, port: int = 0) -> None:
         self._answer = answer
         self._once = once
         self.requests: list[bytes] = []
         self.connections = 0
         self._talks: list[threading.Thread] = []
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
@@ -56,8 +57,8 @@ class Server:
 
 
 @contextmanager
-def serving(answer: bytes | Callable[[bytes], bytes], *, once: bool = False) -> Iterator[Server]:
-    with closing(Server(answer if callable(answer) else lambda _: answer, once=once)) as server:
+def serving(answer: bytes | Callable[[bytes], bytes], *, once: bool = False, port: int = 0) -> Iterator[Server]:
+    with closing(Server(answer if callable(answer) else lambda _: answer, once=once, port=port)) as server:
         yield server
 
 
@@ -128,15 +129,19 @@ def test_an_answer_that_drips_is_late_as_a_whole(begins: bytes) -> None:
         dripping.set()
         thread.join()
     assert (answer.status, answer.error) == (None, "no answer within 0.2 s")
-    assert answer.latency_s < 5.0
+    assert answer.latency_s >= 0.2
 
 
 def test_a_kept_connection_that_falls_silent_is_asked_once() -> None:
-    answers = [OK, b""]
-    with serving(lambda _: answers.pop(0)) as server, asking(server, timeout_s=0.1) as client:
-        assert client.get("/health").status == 200
+    silent = threading.Event()
+    with serving(lambda _: b"" if silent.is_set() else OK) as server, asking(server, timeout_s=0.1) as client:
+        # On a loaded machine an answer may be late.
+        until(lambda: client.get("/well").status == 200)
+        silent.set()
         assert client.get("/health").error == "no answer within 0.1 s"
-        assert len(server.requests) == 2
+        until(lambda: any(b"/health" in request for request in server.requests))
+    # Closed, so nothing more is to come.
+    assert sum(b"/health" in request for request in server.requests) == 1
 
 
 def test_an_answer_that_stops_halfway_is_no_answer() -> None:
@@ -167,7 +172,8 @@ def test_a_port_on_which_nobody_listens(free_port: int) -> None:
 
 
 def test_a_client_outlives_its_server(free_port: int) -> None:
-    with serving(OK) as server:
+    # A number that the kernel gave could be another worker's by then.
+    with serving(OK, port=free_port) as server:
         client = Client(server.port)
         assert client.get("/health").status == 200
         client.close()

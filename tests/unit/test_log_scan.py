@@ -183,7 +183,8 @@ def test_a_hanging_disk_delays_nobody_and_its_answer_comes_late() -> None:
     assert reader.ask("slow", hang, 0.01) is None
     assert reader.ask("dropped", str, 10.0) is None
     assert reader.ask("next", str, 10.0) is None
-    assert time.monotonic() - begun < 5 and reader.busy_s > 0
+    # Nobody has waited for his ten seconds.
+    assert time.monotonic() - begun < 10 and reader.busy_s > 0
     hangs.clear()
     until(lambda: len(late) == 2)
     assert [(one.token, one.value, str(one.error)) for one in late] == [
