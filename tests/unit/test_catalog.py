@@ -4,6 +4,9 @@ import multiprocessing
 import os
 import resource
 import signal
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +180,21 @@ def test_a_refresh_reads_only_what_changed(home: Path) -> None:
     store_pass(home, "r", "a/9")
     catalog.add(home / "runs" / "r" / "passes" / "a" / "9")
     assert "r a/9" in [f"{row.run} {row.series}/{row.label}" for row in catalog.page(Query())[0]]
+
+
+def test_what_changes_twice_within_one_tick_of_the_clock_is_read_twice(home: Path) -> None:
+    folder = store_pass(home, "r", "a/1")
+    # A tick that does not end: it is new whenever it is looked at.
+    tick = (time.time() + 600,) * 2
+    changes: tuple[Callable[[], object], ...] = (catalog.refresh, partial(catalog.add, folder))
+    for change in changes:
+        stand(folder)
+        os.utime(folder, tick)
+        change()
+        assert [row.left_out for row in rows()] == [""]
+        stand(folder, "edited")
+        os.utime(folder, tick)
+        assert [row.left_out for row in rows()] == ["edited"]
 
 
 def test_the_metrics_of_a_pass_that_was_collected_again_are_the_new_ones(home: Path) -> None:

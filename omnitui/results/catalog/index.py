@@ -136,7 +136,7 @@ class Catalog:
 
     def put(self, folders: Iterable[Path]) -> None:
         """Index these passes."""
-        self._write([(_stamp(folder), str(folder), in_folder(folder)) for folder in folders], [])
+        self._write([(_stamp(one.stat().st_mtime_ns), str(one), in_folder(one)) for one in folders], [])
 
     def _write(self, found: list[tuple[int, str, PassResult | None]], gone: list[str]) -> None:
         update = ", ".join(f"{name} = excluded.{name}" for name in ("stamp", *COLUMNS))
@@ -229,21 +229,20 @@ class _Copy(NamedTuple):
     sha256: str
 
 
-def _stamp(folder: Path) -> int:
-    found = folder.stat().st_mtime_ns
-    return found - 1 if time.time_ns() - found < _RACY_NS else found
+def _stamp(changed_ns: int) -> int:
+    """When a folder changed; what equals nothing before or after, so that it is read again, when that is new."""
+    now_ns = time.time_ns()
+    return -now_ns if now_ns - changed_ns < _RACY_NS else changed_ns
 
 
 def _folders() -> Iterator[tuple[str, int]]:
     """Every pass's folder below runs and imports, and when it last changed."""
-    now = time.time_ns()
     for kind in ("runs", IMPORTS):
         for run in _entries(f"{store.home()}/{kind}"):
             for series in _entries(f"{run.path}/passes"):
                 for label in _entries(series.path):
                     with suppress(OSError):
-                        found = label.stat().st_mtime_ns
-                        yield label.path, found - 1 if now - found < _RACY_NS else found
+                        yield label.path, _stamp(label.stat().st_mtime_ns)
 
 
 def _entries(path: str) -> list[os.DirEntry[str]]:
