@@ -11,6 +11,7 @@ from omnitui.gates import judge_port_free
 from omnitui.model import MARKER, marker
 from omnitui.probes.listeners import look
 from omnitui.readings import Listener
+from tests.waiting import until
 
 HEAD = (
     "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
@@ -126,9 +127,9 @@ def test_a_port_is_free_unless_it_is_listened_on(
 # -- real sockets ----------------------------------------------------------------------------------------------
 
 
-def test_a_real_listener_is_seen_with_its_owner() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+def test_a_real_listener_is_seen_with_its_owner(free_port: int) -> None:
+    port = free_port
+    with socket.create_server(("127.0.0.1", port)):
         (mine,) = look(port, [os.getpid()]).listeners
         assert (mine.address, mine.pid, mine.ours) == ("127.0.0.1", os.getpid(), True)
         assert mine.command
@@ -172,16 +173,18 @@ def test_a_real_ipv6_listener_is_seen() -> None:
         assert (one.address, one.ours) == ("::1", True)
 
 
-def test_a_port_in_time_wait_is_free() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+def test_a_port_in_time_wait_is_free(free_port: int) -> None:
+    port = free_port
+    with socket.create_server(("127.0.0.1", port)) as server:
         client = socket.create_connection(("127.0.0.1", port))
         accepted, _ = server.accept()
         # The side that closes first is the one that waits.
         accepted.close()
         client.close()
-    table = Path("/proc/self/net/tcp").read_text()
-    assert any(
-        f":{port:04X} " in line.split()[1] + " " for line in table.splitlines()[1:] if line.split()[3] == "06"
-    )
+
+    def waits() -> bool:
+        table = [line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
+        return any(row[1].endswith(f":{port:04X}") for row in table if row[3] == "06")
+
+    until(waits, about="the kernel has taken leave of the client")
     assert look(port).listeners == ()

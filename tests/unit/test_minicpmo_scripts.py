@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from omnitui.runbook.load import load
+from tests.waiting import until
 
 SCRIPTS = Path(__file__).parents[2] / "runbooks" / "minicpmo-offline" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
@@ -123,8 +124,14 @@ def other() -> Iterator["subprocess.Popen[bytes]"]:
     with subprocess.Popen(
         ["sleep", "60"], env={**os.environ, clear_gpus.MARKER: "run-2:main/run1/stage:1"}
     ) as one:
+        begun(one)
         yield one
         one.kill()
+
+
+def begun(process: "subprocess.Popen[bytes]") -> None:
+    """The kernel tells a command and its environment a moment after it has begun."""
+    until(lambda: Path(f"/proc/{process.pid}/environ").read_bytes(), about="it has begun")
 
 
 def test_the_pages_script_runs_where_no_process_is(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,6 +161,7 @@ def test_a_pid_of_the_host_that_is_nobody_here_is_foreign(
 
 def test_a_process_of_this_run_may_be_cleared(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with subprocess.Popen(["sleep", "60"]) as mine:
+        begun(mine)
         smi(checkout, f"echo {mine.pid}")
         assert clear_gpus.main() == 0
         mine.kill()
