@@ -14,7 +14,7 @@ from omnitui.results.files import content_of
 from omnitui.results.passes import read_metrics
 from omnitui.results.table import number, one_line
 from omnitui.runbook.schema import Runbook
-from omnitui.runbook.variables import expand
+from omnitui.runbook.variables import expand, names_in
 
 
 class Collected(Struct, frozen=True):
@@ -67,6 +67,10 @@ def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_befo
         metrics["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
     verdict = judge_coverage(coverage)
     reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
+    return Collected(coverage, metrics, audio, reasons, sha256_of(runbook, out, values))
+
+
+def sha256_of(runbook: Runbook, out: Path, values: Mapping[str, str]) -> str:
+    """The SHA-256 of the result files in a pass's output folder; empty when it has none that can be read."""
     files = dict.fromkeys((*(one.file for one in runbook.workloads), *(one.file for one in runbook.metrics)))
-    sha256 = content_of(out / expand(file, values) for file in files)
-    return Collected(coverage, metrics, audio, reasons, sha256)
+    return content_of(out / expand(file, values) for file in files if values.keys() >= set(names_in(file)))

@@ -14,7 +14,7 @@ from msgspec import Struct
 from omnitui import store
 from omnitui.errors import OmniError, StoreError, UsageError
 from omnitui.results import catalog
-from omnitui.results.collecting import Collected, read_output
+from omnitui.results.collecting import Collected, read_output, sha256_of
 from omnitui.results.files import ResultError, read_json
 from omnitui.results.keys import commit_of, gpu_of
 from omnitui.results.passes import FILE, PassResult
@@ -72,7 +72,7 @@ def take_in(runbook_folder: Path, folders: Sequence[Path], asked: Asked) -> tupl
     _refuse(folders)
     # Their names are read, so `..` has none; a link keeps its own.
     read = [
-        _one(runbook, runbook_folder, Path(os.path.abspath(one)), values, asked)  # noqa: PTH100
+        _one(whole, runbook_folder, Path(os.path.abspath(one)), values, asked)  # noqa: PTH100
         for one in folders
     ]
     found = [one for one, _, _ in read]
@@ -187,7 +187,8 @@ def _names(base: str) -> Iterable[str]:
         number += 1
 
 
-def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked) -> _Read:
+def _one(whole: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str, str], asked: Asked) -> _Read:
+    runbook = narrow(whole, values)
     label, aside = label_of(runbook, folder.name)
     series = asked.series or named(folder.parent.name) or "imported"
     label = named(label) or "pass"
@@ -212,7 +213,8 @@ def _one(runbook: Runbook, runbook_folder: Path, folder: Path, values: Mapping[s
         commit=commit_of(known),
         gpu=gpu_of(known),
         host=known.get("host", {}).get("name", ""),
-        sha256=found.sha256,
+        # Of all that lies there: taken in again for other parts of the runbook, it is the same measurement.
+        sha256=sha256_of(whole, folder, here),
     )
     return TakenIn(folder, result, tuple(found.lines())), known, found
 

@@ -320,6 +320,38 @@ def test_what_was_taken_in_twice_counts_once_on_a_side(book: Path) -> None:
     assert found.metrics[0].a.values == (79.301, 75.532, 94.349)
 
 
+PARTED = """
+[variables.PARTS]
+default = "seedtts,again"
+choices = ["seedtts", "again"]
+many = true
+help = "What was measured."
+
+[[workloads]]
+when = { PARTS = ["again"] }
+id = "again"
+title = "Once more"
+file = "again.json"
+rows = "per_request"
+expect = "6"
+failed = "per_request[?is_success != `true`].id"
+"""
+
+
+def test_a_folder_that_is_taken_in_for_other_parts_is_the_same_measurement(book: Path) -> None:
+    with (book / "runbook.toml").open("a") as file:
+        file.write(PARTED)
+    run = measured(book, "run1")
+    (run / "again.json").write_bytes((run / "seedtts" / "speed_results.json").read_bytes())
+    both, one = (
+        groups.group(take_in(book, [run], Asked(variables={"PARTS": parts}, facts=KNOWN))[0].name)
+        for parts in ("seedtts,again", "seedtts")
+    )
+    assert both.passes[0].result.complete and one.passes[0].result.complete
+    found = compared(both, one, "unknown", "definition", "variable.PARTS")
+    assert found.locked == "passes on both sides"
+
+
 def test_a_copy_that_is_taken_in_counts_once_wherever_passes_are_pooled(book: Path) -> None:
     run = measured(book, "run1")
     copy = Path(shutil.copytree(run, book.parent / "backup" / "run7"))
