@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -19,18 +20,35 @@ from omnitui.ui.screens.run_keys import read_plans
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.server_logs import ServerLogs
+from tests.books import make_book
+from tests.screens.test_new_run import field
+from tests.screens.test_new_run import opened as new_run
 from tests.screens.test_run_screen import Opened, opened
+from textual.app import App
 from textual.events import Key
 from textual.widgets import Button, Input
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
-NAMES = {"/": "slash", "&": "ampersand", ":": "colon", "\r": "enter", " ": "space"}
+NAMES = {"/": "slash", "&": "ampersand", ":": "colon", "\r": "enter", " ": "space", "\b": "backspace", "\t": "tab"}
 
 
-def burst(on: Opened, text: str) -> None:
+FIELDS = """
+schema = 1
+title = "Fields"
+summary = "Has two."
+variables.FIRST = { default = "40", help = "One." }
+variables.SECOND = { default = "3", help = "Another." }
+[[phases]]
+id = "all"
+title = "All"
+steps = [{ id = "one", title = "One", run = "true" }]
+"""
+
+
+def burst(app: App[Any], text: str) -> None:
     """All of it at once, as a slow line brings it."""
     for key in [Key(NAMES.get(char, char), char) for char in text]:
-        on.app.post_message(key)
+        app.post_message(key)
 
 
 def pressed(on: Opened, key: str, at_s: float) -> float:
@@ -53,7 +71,7 @@ async def test_a_search_typed_with_the_focus_elsewhere_is_a_search(
 ) -> None:
     async with opened(fake_runs.make("running"), until, size) as on:
         await until(lambda: on.screen.query_one("#output", LogView).path is not None)
-        burst(on, "/max\r")
+        burst(on.app, "/max\r")
         output = on.screen.query_one("#output", LogView)
         await until(lambda: "max: none before" in output.render_line(output.size.height - 1).text)
         assert isinstance(on.app.screen, RunScreen) and not asked(on.run)
@@ -62,7 +80,7 @@ async def test_a_search_typed_with_the_focus_elsewhere_is_a_search(
 async def test_a_search_on_a_red_run_skips_nothing(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
         await until(lambda: on.screen.query_one("#output", LogView).path is not None)
-        burst(on, "/search")
+        burst(on.app, "/search")
         await until(lambda: isinstance(on.app.focused, Input) and on.app.focused.value == "search")
         assert isinstance(on.status("main/run1/server"), Failed) and isinstance(on.app.screen, RunScreen)
 
@@ -75,10 +93,10 @@ async def test_a_search_without_any_log_says_so(fake_runs: Any, until: Until) ->
 
 async def test_a_question_is_not_answered_by_what_was_typed_before_it(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
-        burst(on, "s\r\r")
+        burst(on.app, "s\r\r")
         await until(lambda: isinstance(on.app.screen, PromptScreen))
         await on.pilot.press("escape")
-        burst(on, "R\r \r")
+        burst(on.app, "R\r \r")
         await until(lambda: isinstance(on.app.screen, ChoiceScreen))
         await on.pilot.pause()
         assert isinstance(on.app.screen, ChoiceScreen)
@@ -193,7 +211,7 @@ async def test_a_second_press_waits_for_what_the_first_one_starts(
     monkeypatch.setattr(run_keys, "read_plans", plans)
     async with opened(fake_runs.make("held"), until) as on:
         try:
-            burst(on, "ra")
+            burst(on.app, "ra")
             await until(lambda: len(read) == 2 and bool(started))
             await on.pilot.pause()
             assert len(started) == 1
@@ -202,3 +220,15 @@ async def test_a_second_press_waits_for_what_the_first_one_starts(
         await until(lambda: not [one for one in on.app.workers if one.group == "start"])
         pressed(on, "r", monotonic() + 1.0)
         await until(lambda: len(started) == 2)
+
+
+async def test_a_value_is_what_was_typed_in_its_order_into_its_field(
+    fake_runs: Any, until: Until, tmp_path: Path
+) -> None:
+    book = make_book(tmp_path / "fields", FIELDS)
+    async with new_run(until, book, 2) as (pilot, app):
+        first, second = (field(app, name) for name in ("FIRST", "SECOND"))
+        app.set_focus(first.query_one(Input))
+        await pilot.press("end")
+        burst(app, "\b\b10\t7")
+        await until(lambda: (first.value, second.value) == ("10", "7"))

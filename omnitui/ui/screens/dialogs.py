@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static, TextArea
 
 from omnitui.sanitise import plain
+from omnitui.ui.widgets.line import Line
 
 Answer = TypeVar("Answer")
 
@@ -115,9 +116,7 @@ class PromptScreen(Question[Mapping[str, str]]):
                 yield from (Static(Content(plain(line)), markup=False) for line in self._lines)
                 for number, field in enumerate(self._fields):
                     yield Label(Content(plain(field.help)), markup=False)
-                    line = Input(password=field.secret, id=f"field-{number}")
-                    line.cursor_blink = False
-                    yield line
+                    yield Line(password=field.secret, id=f"field-{number}")
             with Horizontal(classes="dialog-buttons"):
                 yield Button(self._accept, variant="primary", id="accept")
                 yield Button("Back (esc)", id="back")

@@ -22,6 +22,7 @@ from omnitui.ui.browsing.messages import FileThere
 from omnitui.ui.messages import WorkDone
 from omnitui.ui.screens.browsing import Browsing
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, Question
+from omnitui.ui.widgets.line import Line
 
 FORMATS = ("md", "csv", "json", "html")
 """The formats, which are the endings of the files too."""
@@ -42,9 +43,7 @@ class ExportScreen(Question[str]):
         with Vertical(classes="dialog"):
             yield Static("Export", classes="dialog-title", markup=False)
             yield Static(Content("The ending is the format; html is one page with its plots."), markup=False)
-            line = Input(self._file, select_on_focus=False)
-            line.cursor_blink = False
-            yield line
+            yield Line(self._file, select_on_focus=False)
             with Horizontal(classes="dialog-buttons"):
                 yield from (Button(f".{form}", id=f"form-{form}") for form in FORMATS)
             with Horizontal(classes="dialog-buttons"):

@@ -45,7 +45,9 @@ class NewRunScreen(Working):
         Binding("ctrl+o", "make(False)", "make only", tooltip="Make the run without starting it"),
         Binding("ctrl+r", "references", "references", tooltip="Show published results, with their setups"),
         Binding("f2", "assets", "assets", tooltip="Show and download the models and data sets of this run"),
-        Binding("tab", "app.focus_next", "next field", tooltip="Go to the next field"),
+        # At once: what is typed next is for the next field.
+        Binding("tab", "app.focus_next", "next field", priority=True, tooltip="Go to the next field"),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
         Binding("escape", "app.pop_screen", "back", tooltip="Go back; nothing is made"),
     ]
 

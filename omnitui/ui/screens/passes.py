@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
 from omnitui.errors import OmniError
 from omnitui.results import catalog
@@ -24,6 +23,7 @@ from omnitui.ui.messages import PassChosen, WorkFailed
 from omnitui.ui.screens.mark_keys import MarkKeys
 from omnitui.ui.screens.view_keys import ViewKeys
 from omnitui.ui.widgets.key_bar import KeyBar
+from omnitui.ui.widgets.line import Line
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.table import Table
 
@@ -57,9 +57,7 @@ class PassesScreen(ViewKeys, MarkKeys):
         self._read((0,))
         yield RowLine(id="title", classes="title")
         yield Table(id="passes", classes="pane")
-        prompt = Input(id="filter", compact=True, placeholder="run, commit, GPU, reason ...")
-        prompt.cursor_blink = False
-        yield prompt
+        yield Line(id="filter", compact=True, placeholder="run, commit, GPU, reason ...")
         yield RowLine(id="about-first", classes="about")
         yield RowLine(id="about-second", classes="about")
         yield KeyBar()

@@ -31,6 +31,7 @@ from omnitui.ui.messages import WorkFailed
 from omnitui.ui.screens.browsing import Browsing, filter_key
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.key_bar import KeyBar
+from omnitui.ui.widgets.line import Line
 from omnitui.ui.widgets.passage import Passage
 from omnitui.ui.widgets.rows import Cell, Row, RowLine
 from omnitui.ui.widgets.tab_row import TabRow
@@ -71,9 +72,7 @@ class SamplesScreen(Browsing):
         yield RowLine(id="title", classes="title")
         yield TabRow(id="tabs")
         yield Table(id="samples", classes="pane")
-        prompt = Input(id="filter", compact=True, placeholder="id, words, error ...")
-        prompt.cursor_blink = False
-        yield prompt
+        yield Line(id="filter", compact=True, placeholder="id, words, error ...")
         sample = Passage(id="sample", classes="pane")
         sample.border_title = "Sample"
         yield sample

@@ -11,6 +11,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from omnitui.ui.widgets.line import Line
+
 
 class LogPrompt(Horizontal):
     """One line to type in, seen only while something is asked."""
@@ -33,9 +35,7 @@ class LogPrompt(Horizontal):
     def compose(self) -> Iterator[Widget]:
         """A label and an input."""
         yield Static(id="log-asked", markup=False)
-        line = Input(compact=True, id="log-given")
-        line.cursor_blink = False
-        yield line
+        yield Line(compact=True, id="log-given")
 
     def ask(self, about: str, label: str, text: str, placeholder: str) -> None:
         """Ask for something; `about` comes back with the answer."""

@@ -20,6 +20,7 @@ from omnitui.runbook.variables import items_of
 from omnitui.sanitise import plain
 from omnitui.supervise import refuse_series
 from omnitui.ui.schedule_texts import schedule_text
+from omnitui.ui.widgets.line import Line
 
 _OWN = "\0own"
 """The choice that is no schedule; no id can be the same."""
@@ -68,8 +69,7 @@ class SchedulePane(Vertical):
                 compact=True,
                 id="schedules",
             )
-        line = Input(id="own-order", compact=True, placeholder="series/pass, series/pass, ...")
-        line.cursor_blink = False
+        line = Line(id="own-order", compact=True, placeholder="series/pass, series/pass, ...")
         line.display = False
         yield line
         yield Static(classes="refused", markup=False)

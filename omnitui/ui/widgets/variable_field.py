@@ -13,6 +13,7 @@ from textual.widgets import Input, Label, Select, SelectionList, Static
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import items_of, refusal
 from omnitui.sanitise import plain
+from omnitui.ui.widgets.line import Line
 from omnitui.ui.widgets.ticks import Ticks
 
 
@@ -38,9 +39,7 @@ class VariableField(Vertical):
             return Select(choices, value=self._first(value), allow_blank=False, compact=True)
         there = variable.secret and bool(os.environ.get(self.variable_name))
         hint = "taken from the environment" if there else "not shown, not stored" if variable.secret else ""
-        line = Input(value, password=variable.secret, placeholder=hint, compact=True)
-        line.cursor_blink = False
-        return line
+        return Line(value, password=variable.secret, placeholder=hint, compact=True)
 
     def _first(self, value: str) -> str:
         return value if value in self._variable.choices else self._variable.choices[0]
