@@ -19,6 +19,9 @@ FILE = "metrics.json"
 AUDIO = {"audio.files": "WAV files of the pass.", "audio.empty_or_nan": "Those that are empty or not finite."}
 """Metrics of every pass with audio, under the pages' names."""
 
+_TOLD = 3
+"""So many reasons are told wherever the pass is; the pass itself tells all."""
+
 
 class PassResult(Struct, frozen=True):
     """`passes/<series>/<label>/metrics.json`. A metric that could not be read is not in `metrics`."""
@@ -52,7 +55,9 @@ class PassResult(Struct, frozen=True):
         """Why the pass is not averaged, or an empty string."""
         if not self.scored:
             return "not scored"
-        return "; ".join((*self.reasons, *self.marks)) or ("" if self.complete else "incomplete")
+        more = len(self.reasons) - _TOLD
+        few = self.reasons if more < 2 else (*self.reasons[:_TOLD], f"and {more} more")
+        return "; ".join((*few, *self.marks)) or ("" if self.complete else "incomplete")
 
 
 def read_metrics(

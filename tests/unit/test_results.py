@@ -496,3 +496,10 @@ def test_of_two_folders_that_came_out_alike_each_run_has_its_own(tmp_path: Path)
 
     assert measured("1970-01-01T00:16:40Z") == aside
     assert measured("1970-01-01T00:33:20Z") == out
+
+
+def test_a_pass_of_which_much_is_missing_is_told_in_few_words() -> None:
+    reasons = tuple(f"m{number}: speed.json is missing" for number in range(40))
+    few = PassResult("main", "run1", True, False, {}, reasons, ("swapping",)).left_out
+    assert few == "; ".join([*reasons[:3], "and 37 more", "swapping"])
+    assert PassResult("main", "run1", True, False, {}, reasons[:4]).left_out == "; ".join(reasons[:4])
