@@ -17,7 +17,7 @@ from omnitui.runbook.measured import Samples, Workload
 from omnitui.runbook.schema import Runbook
 from omnitui.ui.browsing.columns import Column, at, fit, fitting
 from omnitui.ui.browsing.dots import dots, scale
-from omnitui.ui.browsing.pass_rows import Marked, columns, unknown
+from omnitui.ui.browsing.pass_rows import Marked, columns, short, unknown
 from omnitui.ui.browsing.pass_rows import state as pass_state
 from omnitui.ui.browsing.sample_rows import Order, aligned_rows, ordered, sound_rows
 from omnitui.ui.browsing.trends import Trend, on_scale, point_row
@@ -25,6 +25,13 @@ from omnitui.ui.browsing.view import BLOCK, GroupHead, Lines, View
 from rich.cells import cell_len
 
 # -- the list --------------------------------------------------------------------------------------------------
+
+
+def test_no_two_metrics_have_one_short_name() -> None:
+    assert short(["seedtts.wer.wer_corpus", "wer"]) == ["seed.wer_corpus", "wer"]
+    assert short(["qwen3.en.wer", "qwen3.zh.wer", "fun.en.wer"]) == ["qwen.en.wer", "qwen.zh.wer", "fun.wer"]
+    long = ["moss.movies.cer", "moss.movies_stream.cer"]
+    assert short(long) == long
 
 
 @given(st.lists(st.integers(1, 500), max_size=8), st.sets(st.integers(0, 7)))

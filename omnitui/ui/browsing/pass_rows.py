@@ -43,7 +43,7 @@ def columns(primary: Sequence[str] | None, empty: Collection[str], width: int) -
         return fitting([*(one for one in _FIRST if one.key not in empty), anything, _WHY], width)
     first = [one for one in _FIRST if one.key not in ("runbook", *empty)]
     brief, whole = (
-        fitting([*first, *(_metric(name, title(name)) for name in primary), _WHY], width) for title in (short, str)
+        fitting([*first, *map(_metric, primary, titles), _WHY], width) for titles in (short(primary), primary)
     )
     return whole if [one.key for one in whole] == [one.key for one in brief] else brief
 
@@ -62,10 +62,18 @@ def unknown(rows: Iterable[Known], sort: str) -> frozenset[str]:
     )
 
 
-def short(metric: str) -> str:
-    """A metric's name in few cells: `seedtts.wer.wer_corpus` is `seed.wer_corpus`."""
-    first, _, rest = metric.partition(".")
-    return f"{first[:4]}.{rest.rpartition('.')[2]}" if rest else metric
+def short(metrics: Sequence[str]) -> list[str]:
+    """Their names in few cells, no two alike: `seedtts.wer.wer_corpus` is `seed.wer_corpus` if no other one is."""
+
+    def cut(metric: str, leading: int | None) -> str:
+        *first, last = metric.split(".")
+        return ".".join([*(part[:4] for part in first[:leading]), last])
+
+    ways = [[cut(metric, leading) for metric in metrics] for leading in (1, None)]
+    return [
+        next((names[at] for names in ways if names.count(names[at]) == 1), metric)
+        for at, metric in enumerate(metrics)
+    ]
 
 
 def state(one: Known | PassResult) -> Sign:
