@@ -24,6 +24,8 @@ from omnitui.results.telling.writing import write
 from omnitui.runbook import load
 
 Say = Callable[[str], None]
+_SIDES = "say which are compared: A B"
+_FLOOR = "a noise floor is of a run that measured one thing as two, such as by a schedule noise-floor"
 
 
 def tell_results(names: Sequence[str], form: str, say: Say) -> bool:
@@ -66,10 +68,10 @@ def compared(
     a: str, b: str | None, despite: Sequence[str] = (), accept: Path | None = None, floor: str | None = None
 ) -> Comparison:
     """Two groups, or the two series of a run, compared by the operator's rules. Raises `OmniError`."""
-    one, other = (groups.group(a), groups.group(b)) if b is not None else groups.two_series(a)
+    one, other = (groups.group(a), groups.group(b)) if b is not None else groups.two_series(a, _SIDES)
     measured = None
     if floor is not None:
-        measured = measure_floor(find(floor).name, *groups.two_series(floor), store.now())
+        measured = measure_floor(find(floor).name, *groups.two_series(floor, _FLOOR), store.now())
     return compare(one, other, despite=despite, floor=measured, accept=accept)
 
 
@@ -97,7 +99,7 @@ def _table(form: str) -> Format:
 
 def measure_noise(run: str, say: Say) -> None:
     """Measure the noise floor by a run's two series, store it and tell it."""
-    a, b = groups.two_series(run)
+    a, b = groups.two_series(run, _FLOOR)
     floor = measure_floor(find(run).name, a, b, store.now())
     rows = [[name, number(one.absolute), number(one.mean)] for name, one in floor.floors.items()]
     say(columns(["metric", "noise floor ±", "mean"], rows, md=False, right=(1, 2)))
@@ -120,7 +122,7 @@ def tell_passes(
         say(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
         return
     metric = "" if is_column(sort) else sort
-    head = ["run", "pass", "commit", "GPU", "collected", *([metric] if metric else []), ""]
+    head = ["run", "pass", "commit", "GPU", "when", *([metric] if metric else []), ""]
     lines = [
         [
             *(row.run, f"{row.series}/{row.label}", row.revision[:12], row.gpu, row.collected[:16]),

@@ -45,12 +45,12 @@ def series_of(source: Source) -> list[str]:
     return list(dict.fromkeys(one.result.series for one in source.passes))
 
 
-def two_series(text: str) -> tuple[Group, Group]:
-    """The two series of a run. Raises `UsageError` when it has another number of them."""
+def two_series(text: str, otherwise: str) -> tuple[Group, Group]:
+    """The two series of a run. Raises `UsageError` when it has another number of them: what to do `otherwise`."""
     source = find(text)
     names = series_of(source)
     if len(names) != 2:
-        raise UsageError(f"{source.name} has {len(names)} series, not two; say which are compared: A B")
+        raise UsageError(f"{source.name} has {len(names)} series, not two; {otherwise}")
     first, second = (_of_source(source, name, "", text) for name in names)
     return first, second
 

@@ -68,7 +68,8 @@ def test_two_runs_are_compared_and_exported(desk: Desk, tmp_path: Path) -> None:
     assert (told.code, told.out) == (2, "")
 
     # One series cannot tell a noise floor, and nothing is written over.
-    assert desk.omnitui("noise-floor", one.name).code == 2
+    refused = desk.omnitui("noise-floor", one.name)
+    assert refused.code == 2 and "schedule noise-floor" in refused.err
     page = tmp_path / "report.html"
     assert desk.omnitui("export", one.name, "-o", str(page)).code == 0
     assert page.read_text().startswith("<!doctype html>")

@@ -100,7 +100,10 @@ def read_rules(file: Path, metrics: Iterable[str] | None) -> tuple[Rule, ...]:
             raise UsageError(f"{file}: no metric {rule.metric}" + (f"; did you mean {near[0]}?" if near else ""))
         if bool(rule.at_least) == bool(rule.at_most):
             raise UsageError(f"{file}: {rule.metric} needs at_least or at_most, and not both")
-        limit(rule.at_least or rule.at_most, 1.0)
+        try:
+            limit(rule.at_least or rule.at_most, 1.0)
+        except UsageError as error:
+            raise UsageError(f"{file}: {rule.metric}: {error}") from error
     return rules
 
 
