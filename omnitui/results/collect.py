@@ -22,11 +22,12 @@ from omnitui.places import Output, output_at, places_of
 from omnitui.plan import lay_out
 from omnitui.readings import CoverageReading
 from omnitui.results import catalog
-from omnitui.results.collecting import Collected, read_output
+from omnitui.results.collecting import Collected, read_output, sha256_of
 from omnitui.results.keys import commit_of, gpu_of
 from omnitui.results.passes import PassResult
 from omnitui.results.provenance import definition_sha256, gpus, pinned, provenance, remedies, told
 from omnitui.results.seen import summary
+from omnitui.runbook.load import load
 from omnitui.runbook.narrow import of_run
 from omnitui.runbook.schema import Runbook
 from omnitui.runbook.variables import expand, secret_names
@@ -52,7 +53,8 @@ def collect(run: RunFolder, scope: str) -> int:
     found = read_output(runbook, output.host, values, _began(runbook, state, scope))
     _say(*found.lines())
     known = _provenance(runbook, run, state, scope, values, output)
-    result = _result(runbook, state, scope, found, known)
+    sha256 = sha256_of(load(run.runbook), output.host, values)
+    result = _result(runbook, state, scope, found, known, sha256)
     _write(run, scope, result, found.coverage, known)
     _page_metrics(output, found)
     # Only a cache: what it lacks is found by whoever reads next.
@@ -92,7 +94,7 @@ def _provenance(
 
 
 def _result(
-    runbook: Runbook, state: RunState, scope: str, found: Collected, known: Mapping[str, object]
+    runbook: Runbook, state: RunState, scope: str, found: Collected, known: Mapping[str, object], sha256: str
 ) -> PassResult:
     series, _, label = scope.partition("/")
     return PassResult(
@@ -112,7 +114,7 @@ def _result(
         commit=commit_of(known),
         gpu=gpu_of(known),
         host=os.uname().nodename,
-        sha256=found.sha256,
+        sha256=sha256,
     )
 
 

@@ -25,8 +25,6 @@ class Collected(Struct, frozen=True):
     audio: Mapping[str, AudioCheck]
     reasons: tuple[str, ...]
     """Why it is not complete; empty when it is."""
-    sha256: str = ""
-    """Of its result files: a copy of them is the same measurement."""
 
     @property
     def complete(self) -> bool:
@@ -67,10 +65,15 @@ def read_output(runbook: Runbook, out: Path, values: Mapping[str, str], not_befo
         metrics["audio.empty_or_nan"] = sum(check.empty_or_nan for check in audio.values())
     verdict = judge_coverage(coverage)
     reasons = () if isinstance(verdict, Green) else tuple(verdict.reason.split("; "))
-    return Collected(coverage, metrics, audio, reasons, sha256_of(runbook, out, values))
+    return Collected(coverage, metrics, audio, reasons)
 
 
-def sha256_of(runbook: Runbook, out: Path, values: Mapping[str, str]) -> str:
-    """The SHA-256 of the result files in a pass's output folder; empty when it has none that can be read."""
-    files = dict.fromkeys((*(one.file for one in runbook.workloads), *(one.file for one in runbook.metrics)))
-    return content_of(out / expand(file, values) for file in files if values.keys() >= set(names_in(file)))
+def sha256_of(whole: Runbook, out: Path, values: Mapping[str, str]) -> str:
+    """The SHA-256 of all result files in a pass's output folder; empty when it has none that can be read.
+
+    Of the whole runbook, whatever its variables leave of it: a folder that is taken in for fewer of its parts, or
+    a copy of it, is the same measurement.
+    """
+    files = dict.fromkeys((*(one.file for one in whole.workloads), *(one.file for one in whole.metrics)))
+    # A variable that nobody has told leads to no file.
+    return content_of(out / expand(file, {**dict.fromkeys(names_in(file), "?"), **values}) for file in files)

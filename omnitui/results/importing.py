@@ -213,7 +213,6 @@ def _one(whole: Runbook, runbook_folder: Path, folder: Path, values: Mapping[str
         commit=commit_of(known),
         gpu=gpu_of(known),
         host=known.get("host", {}).get("name", ""),
-        # Of all that lies there: taken in again for other parts of the runbook, it is the same measurement.
         sha256=sha256_of(whole, folder, here),
     )
     return TakenIn(folder, result, tuple(found.lines())), known, found
