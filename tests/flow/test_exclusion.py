@@ -115,6 +115,15 @@ def test_a_port_that_is_taken_is_told_before_the_start(desk: Desk) -> None:
     assert told.startswith(f"port {desk.port} is held by pid {os.getpid()}")
 
 
+def test_a_port_on_which_the_last_connections_linger_is_free(desk: Desk) -> None:
+    with socket.create_server(("127.0.0.1", desk.port)) as last:
+        client = socket.create_connection(("127.0.0.1", desk.port))
+        # The side that closes first is the one that waits.
+        last.accept()[0].close()
+        client.close()
+    assert desk.omnitui(*desk.mini()).code == 0
+
+
 def test_two_runs_never_share_an_output_folder(desk: Desk, tmp_path: Path, other_port: int) -> None:
     desk.pause("client")
     shared = f"WORK={tmp_path / 'shared'}"

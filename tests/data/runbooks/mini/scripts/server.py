@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -52,7 +53,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def server_bind(self) -> None:
-        """Bind without the reverse lookup of the base class."""
+        """Bind without the reverse lookup of the base class, also where the last server's connections linger."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_name, self.server_port = "127.0.0.1", int(os.environ["PORT"])
 
