@@ -61,7 +61,11 @@ class ExportScreen(Question[str]):
             self.missed = False
             self.notify("What was typed before the line was there is lost: look at the name, then enter again.")
             return
-        self.dismiss(self.query_one(Input).value.strip())
+        answer = self.query_one(Input).value.strip()
+        if answer and answer.rpartition(".")[2] not in FORMATS:
+            self.notify(f"{answer}: its ending says no format; use .{', .'.join(FORMATS)}", severity="error")
+            return
+        self.dismiss(answer)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Change the ending, write, or go back."""
@@ -118,15 +122,12 @@ class Exporting(Browsing):
 
 
 def _written(answer: str, tell: Callable[[str], str], *, over: bool = False) -> Message:
-    form = answer.rpartition(".")[2]
-    if form not in FORMATS:
-        raise UsageError(f"{answer}: its ending says no format; use .{', .'.join(FORMATS)}")
     try:
         file = Path(answer).expanduser().absolute()
     except (RuntimeError, ValueError) as error:
         raise UsageError(f"{answer}: {error}") from error
     try:
-        write(file, tell(form), over=over)
+        write(file, tell(answer.rpartition(".")[2]), over=over)
     except AlreadyThere:
         return FileThere(str(file))
     return WorkDone(f"wrote {file}")
