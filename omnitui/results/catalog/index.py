@@ -20,7 +20,7 @@ from omnitui.results.passes import PassResult
 from omnitui.results.sources import IMPORTS, in_folder
 from omnitui.results.statistics import each_once
 
-VERSION = 4
+VERSION = 5
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
 _BUSY = ("locked", "busy")
 _UNWRITABLE = ("readonly", "unable to open", "full", "disk I/O")
