@@ -1,3 +1,4 @@
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from omnitui.model import Identity, Passed, ended_attempt
 from omnitui.plan import lay_out
 from omnitui.runbook.narrow import of_run
 from omnitui.ui.app import OmniApp
+from omnitui.ui.new_run_messages import HostChecked
 from omnitui.ui.screens import new_run
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.references import ReferencesScreen
@@ -310,19 +312,52 @@ async def test_references_open_in_a_dialog(fake_runs: Any, until: Until) -> None
 async def test_a_look_at_the_host_for_other_values_is_not_shown(
     fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    begun, late, told = set[str](), threading.Event(), list[str]()
+    take_in = NewRunScreen.on_host_checked
+
+    def look(runbook: object, values: dict[str, str]) -> list[str]:
+        begun.add(values["COMMIT_A"])
+        if values["COMMIT_A"] == "aaaaaaa":
+            late.wait()
+        return [f"in the way of {values['COMMIT_A']}"]
+
+    def taken_in(screen: NewRunScreen, message: HostChecked) -> None:
+        take_in(screen, message)
+        told.append(message.values["COMMIT_A"])
+
+    monkeypatch.setattr(NewRunScreen, "preflight", staticmethod(look))
+    monkeypatch.setattr(NewRunScreen, "on_host_checked", taken_in)
+    async with duo(until) as (pilot, app):
+
+        def shown() -> str:
+            return str(app.screen.query_one("#preflight", Static).content)
+
+        await fill(pilot, app, "COMMIT_A", "aaaaaaa")
+        await until(lambda: "aaaaaaa" in begun)
+        await fill(pilot, app, "COMMIT_A", "ccccccc")
+        await until(lambda: "in the way of ccccccc" in shown())
+        late.set()
+        await until(lambda: "aaaaaaa" in told)
+        assert "in the way of ccccccc" in shown()
+
+
+async def test_the_host_is_looked_at_when_the_typing_pauses(
+    fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looked: list[str] = []
 
     def look(runbook: object, values: dict[str, str]) -> list[str]:
         looked.append(values["COMMIT_A"])
-        return [f"in the way of {values['COMMIT_A']}"]
+        return []
 
     monkeypatch.setattr(NewRunScreen, "preflight", staticmethod(look))
     async with duo(until) as (pilot, app):
-        for commit in ("aaaaaaa", "bbbbbbb", "ccccccc"):
-            await fill(pilot, app, "COMMIT_A", commit)
-        await until(lambda: "in the way of ccccccc" in str(app.screen.query_one("#preflight", Static).content))
-        # The host is looked at when the typing pauses.
-        assert looked == ["5ed8a8d", "ccccccc"]
+        await until(lambda: looked == ["5ed8a8d"])
+        monkeypatch.setattr(new_run, "_TYPING_S", 3600.0)
+        await fill(pilot, app, "COMMIT_A", "aaaaaaa")
+        monkeypatch.setattr(new_run, "_TYPING_S", 0.0)
+        await fill(pilot, app, "COMMIT_A", "ccccccc")
+        await until(lambda: looked == ["5ed8a8d", "ccccccc"])
 
 
 async def test_a_field_that_has_the_focus_is_seen_with_its_name(fake_runs: Any, until: Until) -> None:
