@@ -1,5 +1,6 @@
 """What the workers of the browser's screens end in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -43,9 +44,11 @@ class DetailsRead(Message):
 
 @dataclass
 class ComparisonRead(Message):
-    """Two sides were compared."""
+    """Two sides were compared, waving `despite` through."""
 
     found: Comparison
+    sides: tuple[frozenset[str], frozenset[str]]
+    despite: frozenset[str]
 
 
 @dataclass
@@ -57,8 +60,9 @@ class SampleSetsRead(Message):
 
 @dataclass
 class SampleSeen(Message):
-    """One sample was aligned, and its sound read."""
+    """One sample was aligned, and its sound read. Two workloads may have samples of one name."""
 
+    workload: int
     id: str
     aligned: Aligned | None
     sound: Waveform | None
@@ -73,6 +77,7 @@ class TrendRead(Message):
 
 @dataclass
 class FileThere(Message):
-    """A file that was to be written is there already."""
+    """A file that was to be written is there already; `tell` gives its text in a format."""
 
     file: str
+    tell: Callable[[str], str]

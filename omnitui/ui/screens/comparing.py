@@ -77,15 +77,15 @@ class CompareScreen(Exporting):
         self._read()
 
     def _read(self) -> None:
-        a, b = self._sides
-        despite = self._despite
-        self.in_thread(lambda: ComparisonRead(compared(a, b, despite)), exclusive=True)
+        sides, despite = self._sides, self._despite
+        self.in_thread(lambda: ComparisonRead(compared(*sides, despite), sides, despite))
 
     def on_comparison_read(self, message: ComparisonRead) -> None:
-        """Show it."""
-        self.found = message.found
-        self._show()
-        self.refresh_bindings()
+        """Show it, unless the sides were swapped or more was waved through meanwhile."""
+        if (message.sides, message.despite) == (self._sides, self._despite):
+            self.found = message.found
+            self._show()
+            self.refresh_bindings()
 
     def on_work_failed(self, message: WorkFailed) -> None:
         """Say in the place of what differs why nothing is compared."""

@@ -88,35 +88,34 @@ class ExportScreen(Question[str]):
 class Exporting(Browsing):
     """Screens whose contents can be written into a file."""
 
-    _tell: Callable[[str], str]
-    """Gives the text in a format. Called in a thread."""
-
     def export(self, name: str, tell: Callable[[str], str]) -> None:
-        """Ask for a file, at first `name.md` in the folder that OmniTUI was started in; then write it."""
-        self._tell = tell
-        self._ask(str(Path.cwd() / f"{name}.md"))
+        """Ask for a file, at first `name.md` in the folder that OmniTUI was started in; then write it.
+
+        `tell` gives the text in a format. It is called in a thread.
+        """
+        self._ask(str(Path.cwd() / f"{name}.md"), tell)
 
     def export_run(self, run: str) -> None:
         """Ask for a file for the results of a run or import."""
         self.export(f"{run}-results", partial(_results, run))
 
-    def _ask(self, file: str) -> None:
+    def _ask(self, file: str, tell: Callable[[str], str]) -> None:
         def chosen(answer: str | None) -> None:
             if answer:
-                self.in_thread(partial(_written, answer, self._tell))
+                self.in_thread(partial(_written, answer, tell))
 
         self.app.push_screen(ExportScreen(file), chosen)
 
     def on_file_there(self, message: FileThere) -> None:
         """Ask whether it may be replaced; else for another name."""
-        file = message.file
+        file, tell = message.file, message.tell
         choices = (Choice("other", "Another name"), Choice("over", "Replace it", variant="warning"))
 
         def chosen(answer: str | None) -> None:
             if answer == "over":
-                self.in_thread(partial(_written, file, self._tell, over=True))
+                self.in_thread(partial(_written, file, tell, over=True))
             elif answer == "other":
-                self._ask(file)
+                self._ask(file, tell)
 
         self.app.push_screen(ChoiceScreen("The file is there already", (file,), choices), chosen)
 
@@ -129,7 +128,7 @@ def _written(answer: str, tell: Callable[[str], str], *, over: bool = False) -> 
     try:
         write(file, tell(answer.rpartition(".")[2]), over=over)
     except AlreadyThere:
-        return FileThere(str(file))
+        return FileThere(str(file), tell)
     return WorkDone(f"wrote {file}")
 
 

@@ -55,6 +55,7 @@ class HomeScreen(Screen[None]):
         super().__init__(classes="-wide")
         self._runs: dict[str, RunRow] = {}
         self._end = threading.Event()
+        self._used = False
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -129,8 +130,16 @@ class HomeScreen(Screen[None]):
         if not message.rows:
             note = "No runs yet: press enter on a runbook to begin one."
         self.query_one("#note", RowLine).show(Row("", (Cell(note, "muted"),)))
-        if first and message.rows and message.rows[0].outcome != "complete":
-            runs.focus()
+        if first and not self._used and message.rows and message.rows[0].outcome != "complete":
+            self.set_focus(runs)
+
+    def on_key(self) -> None:
+        """The focus is where the user wants it from now on."""
+        self._used = True
+
+    def on_mouse_down(self) -> None:
+        """So it is after a click."""
+        self._used = True
 
     def on_work_failed(self, message: WorkFailed) -> None:
         """Say why the runs cannot be listed."""
@@ -142,8 +151,10 @@ class HomeScreen(Screen[None]):
 
     @on(RowList.Chosen, "#runs")
     def _run_chosen(self, message: RowList.Chosen) -> None:
-        row = self._runs[message.key]
-        if row.outcome in ("corrupt", "unreadable"):
+        row = self._runs.get(message.key)
+        if row is None:
+            self.notify(f"{message.key} is not there any more.", severity="warning", markup=False)
+        elif row.outcome in ("corrupt", "unreadable"):
             self.notify(f"{row.run.name} is {row.outcome}; {row.where}", severity="error", markup=False)
         else:
             self.post_message(RunChosen(row.run))

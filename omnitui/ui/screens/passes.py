@@ -247,12 +247,12 @@ class PassesScreen(ViewKeys, MarkKeys):
 
     @on(Table.Chosen)
     def _chosen(self, message: Table.Chosen) -> None:
-        place = self._lines.at(message.index)
-        if not isinstance(place, GroupHead):
-            if (one := self.found.pass_at(place) if self.found else None) is not None:
-                self.post_message(PassChosen(Path(one.folder)))
+        # Its key, not its place: another pass may stand there by now.
+        if not message.key.startswith(GROUP):
+            if message.key:
+                self.post_message(PassChosen(Path(message.key)))
         else:
-            self._folded ^= {place.value}
+            self._folded ^= {message.key.removeprefix(GROUP)}
             if self.found is not None:
                 self._lines = Lines(self.found.count, self.found.groups, self._folded)
                 self._show()

@@ -1,6 +1,5 @@
 """The samples of a pass: worst first, reference and hypothesis aligned, latency, tokens, and the sound."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -12,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widgets import Input
 
-from omnitui.results.alignment import Aligned, align
+from omnitui.results.alignment import align
 from omnitui.results.samples import Sample, SampleSet
-from omnitui.results.waveform import Waveform, waveform
+from omnitui.results.waveform import waveform
 from omnitui.ui.browsing.columns import Column, at, fitting, head
 from omnitui.ui.browsing.messages import SampleSeen, SampleSetsRead
 from omnitui.ui.browsing.one_pass import samples_of
@@ -28,7 +27,7 @@ from omnitui.ui.browsing.sample_rows import (
     sound_rows,
 )
 from omnitui.ui.messages import WorkFailed
-from omnitui.ui.screens.browsing import Browsing, filter_key
+from omnitui.ui.screens.browsing import Filtering, filter_key
 from omnitui.ui.widgets.flow import Flow
 from omnitui.ui.widgets.key_bar import KeyBar
 from omnitui.ui.widgets.line import Line
@@ -40,7 +39,7 @@ from omnitui.ui.widgets.table import Table
 _REST_S = 0.08
 
 
-class SamplesScreen(Browsing):
+class SamplesScreen(Filtering):
     """A tab for each folder of results; jiwer and soundfile are loaded by the thread that needs them."""
 
     CSS_PATH = ["samples.tcss", "../widgets/table.tcss"]  # noqa: RUF012
@@ -65,7 +64,7 @@ class SamplesScreen(Browsing):
         self._set = 0
         self._columns: tuple[Column, ...] = ()
         self._resting: Timer | None = None
-        self._aligned: Mapping[str, tuple[Aligned | None, Waveform | None]] = {}
+        self._seen: SampleSeen | None = None
 
     def compose(self) -> ComposeResult:
         """Lay the screen out."""
@@ -132,26 +131,30 @@ class SamplesScreen(Browsing):
         self._show_sample()
         if self._resting is not None:
             self._resting.stop()
-        if one is not None and one.id not in self._aligned:
+        if one is not None and not self._is_of(one, self._seen):
             # Whoever holds a key down looks at none of those on the way.
             self._resting = self.set_timer(_REST_S, partial(self._align, one))
 
     def _align(self, one: Sample) -> None:
-        columns = max(8, self.query_one("#sample").size.width - 4)
+        workload, columns = self._set, max(8, self.query_one("#sample").size.width - 4)
 
         def work() -> SampleSeen:
             # A score without words means that nothing was heard.
             both = one.reference and (one.hypothesis or one.rate is not None)
             aligned = align(one.reference, one.hypothesis) if both else None
             sound = waveform(Path(one.wav), columns) if one.there else None
-            return SampleSeen(one.id, aligned, sound)
+            return SampleSeen(workload, one.id, aligned, sound)
 
         self.in_thread(work, "sample", exclusive=True)
 
     def on_sample_seen(self, message: SampleSeen) -> None:
-        """Show it, if the cursor is still there."""
-        self._aligned = {message.id: (message.aligned, message.sound)}
-        self._show_sample()
+        """Show it, if the cursor is still there: what comes late must not take the place of what is shown."""
+        if (one := self.selected) is not None and self._is_of(one, message):
+            self._seen = message
+            self._show_sample()
+
+    def _is_of(self, one: Sample, seen: SampleSeen | None) -> bool:
+        return seen is not None and (seen.workload, seen.id) == (self._set, one.id)
 
     def _show_sample(self) -> None:
         pane, one = self.query_one("#sample", Passage), self.selected
@@ -160,7 +163,8 @@ class SamplesScreen(Browsing):
             told = [*unread] or ["No sample has that." if self.sets and self.order.text else self._none]
             pane.show_rows([Row("", (Cell(text, "muted"),)) for text in told])
             return
-        aligned, sound = self._aligned.get(one.id, (None, None))
+        seen = self._seen if self._is_of(one, self._seen) else None
+        aligned, sound = (seen.aligned, seen.sound) if seen else (None, None)
         rows = [Row("", (Cell(one.id, "strong"),))]
         rows += aligned_rows(aligned, pane.scrollable_content_region.width) if aligned else _texts(one)
         rows += sound_rows(one, sound)
@@ -210,37 +214,20 @@ class SamplesScreen(Browsing):
             self._set = (self._set + 1) % len(self.sets)
             self._show(0)
 
-    def action_filter(self) -> None:
-        """Ask for a text."""
-        prompt = self.query_one(Input)
-        prompt.display = True
-        prompt.value = self.order.text
-        self.set_focus(prompt)
+    @property
+    def text(self) -> str:
+        """What the samples have."""
+        return self.order.text
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        if event.input.has_focus:
-            self.order = replace(self.order, text=event.value)
+    def find(self, text: str) -> None:
+        """Show those that have it."""
+        if text != self.order.text:
+            self.order = replace(self.order, text=text)
             self._show(0)
-
-    @on(Input.Submitted)
-    def _typed_all(self) -> None:
-        self.query_one(Table).focus()
-        self.query_one(Input).display = False
 
     def action_copy(self) -> None:
         """The sample as it is shown."""
         self.copy(self.query_one("#sample", Passage).text)
-
-    def action_back(self) -> None:
-        """Out of the filter, to all samples, or back."""
-        if self.query_one(Input).has_focus:
-            self._typed_all()
-        elif self.order.text:
-            self.order = replace(self.order, text="")
-            self._show(0)
-        else:
-            self.app.pop_screen()
 
 
 def _texts(one: Sample) -> list[Row]:

@@ -92,7 +92,8 @@ class TrendsScreen(Browsing):
 
     @on(Table.Chosen)
     def _chosen(self, message: Table.Chosen) -> None:
-        self.post_message(PassChosen(Path(self._points[message.index].folder)))
+        if message.key:
+            self.post_message(PassChosen(Path(message.key)))
 
     def action_metric(self, by: int) -> None:
         """The next metric, or the one before."""

@@ -3,16 +3,14 @@
 from typing import ClassVar
 
 from msgspec.structs import replace
-from textual import on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from omnitui.ui.browsing.view import Found, View
-from omnitui.ui.screens.browsing import Browsing, filter_key
-from omnitui.ui.widgets.table import Table
+from omnitui.ui.screens.browsing import Filtering, filter_key
 
 
-class ViewKeys(Browsing):
+class ViewKeys(Filtering):
     """Changes the view. Subclasses have the table and the line for the text, and read what is shown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,22 +33,14 @@ class ViewKeys(Browsing):
         """Read another view."""
         raise NotImplementedError
 
-    def action_filter(self) -> None:
-        """Ask for a text."""
-        prompt = self.query_one(Input)
-        prompt.display = True
-        prompt.value = self.view.text
-        self.set_focus(prompt)
+    @property
+    def text(self) -> str:
+        """What the passes have."""
+        return self.view.text
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        if event.input.has_focus:
-            self.change(replace(self.view, text=event.value))
-
-    @on(Input.Submitted)
-    def _leave_filter(self) -> None:
-        self.query_one(Table).focus()
-        self.query_one(Input).display = False
+    def find(self, text: str) -> None:
+        """Show those that have it."""
+        self.change(replace(self.view, text=text))
 
     def action_sort_by(self, by: int) -> None:
         """By the next column that is shown, or the one before."""
@@ -75,9 +65,8 @@ class ViewKeys(Browsing):
 
     def action_back(self) -> None:
         """Out of the filter, to all passes, or back."""
-        if self.query_one(Input).has_focus:
-            self._leave_filter()
-        elif self.view.text or self.view.runbook:
-            self.change(replace(self.view, text="", runbook=""))
+        if self.view.runbook and self.focused is not self.query_one(Input):
+            self.change(replace(self.view, runbook=""))
+            self.show_all()
         else:
-            self.app.pop_screen()
+            super().action_back()
