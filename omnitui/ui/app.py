@@ -100,6 +100,9 @@ class OmniApp(App[int]):
             self.post_message(RunbookChosen(self._runbook_first))
 
     def _open(self, screen: Screen[None]) -> None:
+        if type(screen) is type(self.screen):
+            # A key that was pressed twice before its screen was there: no screen leads to another of its kind.
+            return
         # Were its rules new to Textual, it would parse those of all screens again: 15 ms.
         for path in screen.css_path:
             if not self.stylesheet.has_source(str(path)):

@@ -18,9 +18,10 @@ class ShelfRead(Message):
 
 @dataclass
 class StockRead(Message):
-    """What a look at the cache told."""
+    """What a look at the cache told, begun when so many had been asked for."""
 
     stock: Stock
+    looks: int
 
 
 @dataclass

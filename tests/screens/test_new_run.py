@@ -11,8 +11,10 @@ from omnitui.model import Identity, Passed, ended_attempt
 from omnitui.plan import lay_out
 from omnitui.runbook.narrow import of_run
 from omnitui.ui.app import OmniApp
+from omnitui.ui.messages import RunMade
 from omnitui.ui.new_run_messages import HostChecked
 from omnitui.ui.screens import new_run
+from omnitui.ui.screens.help import HelpScreen
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.screens.run import RunScreen
@@ -121,6 +123,19 @@ async def test_what_was_given_last_is_in_the_run(
         state = store.read(run)
         assert (state.variables["COMMIT"], state.variables["MODE"]) == ("5ed8a8d", "exact")
         assert state.schedule == ("main/run1",)
+
+
+async def test_a_run_that_is_made_takes_the_place_of_its_form_not_of_what_was_opened_over_it(
+    fake_runs: Any, until: Until
+) -> None:
+    run = fake_runs.make("held")
+    async with opened(until) as (_pilot, app):
+        form = app.screen
+        app.action_help()
+        await until(lambda: isinstance(app.screen, HelpScreen))
+        form.post_message(RunMade(run.path))
+        await until(lambda: isinstance(app.screen, RunScreen))
+        assert not any(isinstance(one, NewRunScreen | HelpScreen) for one in app.screen_stack)
 
 
 async def test_make_without_starting(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,6 +64,7 @@ class AssetsScreen(Explaining):
         self._stock: Stock | None = None
         self._events: Mapping[str, Event] = {}
         self._looking = True
+        self._looks = 0
         self._again = threading.Event()
         self._end = threading.Event()
 
@@ -120,7 +121,8 @@ class AssetsScreen(Explaining):
             known = events
             if self._again.is_set():
                 self._again.clear()
-                self.post_message(StockRead(self.take_stock(shelf)))
+                looks = self._looks
+                self.post_message(StockRead(self.take_stock(shelf), looks))
             self._end.wait(_POLL_S)
 
     # -- what it found -----------------------------------------------------------------------------------------
@@ -133,7 +135,8 @@ class AssetsScreen(Explaining):
     def on_stock_read(self, message: StockRead) -> None:
         """Show what is there."""
         self._stock = message.stock
-        self._looking = False
+        # One that was asked for since is still to come.
+        self._looking = message.looks != self._looks
         self._show()
 
     def on_downloads_read(self, message: DownloadsRead) -> None:
@@ -245,5 +248,6 @@ class AssetsScreen(Explaining):
     def action_look(self) -> None:
         """Look at the cache again."""
         self._looking = True
+        self._looks += 1
         self._show()
         self._again.set()

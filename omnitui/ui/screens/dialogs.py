@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from msgspec import Struct
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -18,10 +19,18 @@ from omnitui.ui.widgets.line import Line
 Answer = TypeVar("Answer")
 
 
-class Question(ModalScreen[Answer]):
-    """Is not answered by what was typed before it was there: the app sees to that."""
+class Dialog(ModalScreen[Answer]):
+    """Is answered once."""
 
     CSS_PATH = "dialogs.tcss"
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Give an answer. A second press may be on its way already, and would close the screen below."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+
+class Question(Dialog[Answer]):
+    """Is not answered by what was typed before it was there: the app sees to that."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,10 +157,9 @@ class PromptScreen(Question[Mapping[str, str]]):
         self.dismiss({})
 
 
-class EditScreen(ModalScreen[str]):
+class EditScreen(Dialog[str]):
     """A command to edit; gives the new one, or an empty string."""
 
-    CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "save", priority=True, tooltip="Use this command for the next attempt"),
         Binding("escape", "leave", "back", priority=True, tooltip="Change nothing"),

@@ -201,6 +201,11 @@ class NewRunScreen(Working):
         self._earlier = message.states
         self._show_schedule()
 
+    def on_run_made(self) -> None:
+        """Its screen takes the place of this one, not of what was opened over it meanwhile."""
+        while not self.is_active:
+            self.app.pop_screen()
+
     def on_schedule_pane_changed(self) -> None:
         """Another order, with other steps."""
         self._show_schedule()

@@ -153,7 +153,8 @@ class RunScreen(PaneKeys, Following):
         self._red = red
 
     def on_log_prompt_given(self) -> None:
-        """Nothing is typed any more: go with what has happened meanwhile."""
+        """Go with what has happened meanwhile; what was typed for the line is no key of the run."""
+        self.keys_from_now()
         self.watch_snapshot(self.snapshot)
 
     def watch_machine(self) -> None:

@@ -12,6 +12,7 @@ from typing import ClassVar
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.events import Key
+from textual.message import Message
 
 from omnitui import decisions, store, supervise
 from omnitui.errors import OmniError
@@ -24,7 +25,7 @@ from omnitui.sanitise import plain
 from omnitui.snapshot import Snapshot, take
 from omnitui.store import RunFolder
 from omnitui.ui.lending import lend_terminal
-from omnitui.ui.messages import WorkFailed
+from omnitui.ui.messages import WorkDone, WorkFailed
 from omnitui.ui.run_messages import Plans, PlansRead, SnapshotRead
 from omnitui.ui.screens.dialogs import Choice, ChoiceScreen, EditScreen, Field, PromptScreen
 from omnitui.ui.screens.working import Working
@@ -111,6 +112,10 @@ class RunKeys(Working):
 
     def on_snapshot_read(self, _message: SnapshotRead) -> None:
         """What a key means is shown from now on."""
+        self.keys_from_now()
+
+    def keys_from_now(self) -> None:
+        """A key that was pressed before now goes on with nothing."""
         self._shown_at_s = monotonic()
 
     def action_go(self, one: bool) -> None:
@@ -129,47 +134,48 @@ class RunKeys(Working):
         if current and isinstance(status, Asking) and plans.default.kind == "go_on":
             about = (current.step.note.strip(),) if current.step.destructive and current.step.note else ()
             question = ChoiceScreen(status.question, about, (Choice("yes", "Yes, go on", variant="primary"),))
-            self.app.push_screen(question, partial(self._answered, current.id, one))
+            self.app.push_screen(question, partial(self._answered, plans, current.id, one))
         elif plans.default.kind in ("retry", "redo_pass") or plans.runbook_changed:
             self.app.push_screen(_resume_question(plans), partial(self._where_chosen, plans, one))
         else:
-            self._start(one, None)
+            self._start(plans, one, None)
 
-    def _answered(self, step_id: str, one: bool, answer: str | None) -> None:
+    def _answered(self, plans: Plans, step_id: str, one: bool, answer: str | None) -> None:
         if answer:
-            self._start(one, None, before=lambda: decisions.confirm(self.run, step_id))
+            self._start(plans, one, None, before=lambda: decisions.confirm(self.run, step_id))
 
     def _where_chosen(self, plans: Plans, one: bool, where: str | None) -> None:
-        asked, now = plans.snapshot, self.snapshot
-        if where and now and (asked.current, asked.state.steps) != (now.current, now.state.steps):
-            # Another terminal was faster: what was shown is not what would be done.
-            self.notify("The run has gone on meanwhile; nothing was started.", severity="warning", markup=False)
-        elif where:
-            self._start(one, None if where == "on" else where)
+        if where:
+            self._start(plans, one, None if where == "on" else where)
 
-    def _start(self, one: bool, where: str | None, before: Callable[[], None] | None = None) -> None:
+    def _start(self, plans: Plans, one: bool, where: str | None, before: Callable[[], None] | None = None) -> None:
+        work = partial(self._started, plans.snapshot, one, where, before)
         known = self.snapshot.state.secrets if self.snapshot else ()
         missing = [name for name in known if not (self.secrets.get(name) or os.environ.get(name))]
         if missing:
             fields = tuple(Field(name, f"{name} (not shown, not stored)", secret=True) for name in missing)
             ask = PromptScreen("The run needs its secrets", (), fields, "Start")
-            self.app.push_screen(ask, partial(self._secrets_given, one, where, before))
+            self.app.push_screen(ask, partial(self._secrets_given, work))
         else:
-            self._begin(one, where, before)
+            self._begin(work)
 
-    def _secrets_given(
-        self, one: bool, where: str | None, before: Callable[[], None] | None, given: Mapping[str, str] | None
-    ) -> None:
+    def _secrets_given(self, work: Callable[[], Message], given: Mapping[str, str] | None) -> None:
         if given:
             self.secrets.update(given)
-            self._begin(one, where, before)
+            self._begin(work)
 
-    def _begin(self, one: bool, where: str | None, before: Callable[[], None] | None) -> None:
+    def _begin(self, work: Callable[[], Message]) -> None:
         # A second runner would wait for the first, and then run a step that nobody has seen.
         if all(one.is_finished for one in self.workers if one.node is self and one.group == "start"):
-            self.in_thread(partial(self._started, one, where, before), "start")
+            self.in_thread(work, "start")
 
-    def _started(self, one: bool, where: str | None, before: Callable[[], None] | None) -> SnapshotRead:
+    def _started(
+        self, asked: Snapshot, one: bool, where: str | None, before: Callable[[], None] | None
+    ) -> Message:
+        now = take(self.run)
+        if now.holder is not None or (asked.current, asked.state.steps) != (now.current, now.state.steps):
+            # Another terminal was faster, or the key came twice: what was shown is not what would be done.
+            return WorkDone("The run has gone on meanwhile; nothing was started.")
         if before:
             before()
         supervise.start(self.run, self.secrets, one=one, where=where)

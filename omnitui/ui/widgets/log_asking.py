@@ -34,18 +34,18 @@ class LogAsking(LogMoving):
         """Ask for a line; `given` gets it."""
         if not self.query(LogPrompt):
             # Most logs are never asked anything, and an input costs time at the first paint.
-            await self.mount(LogPrompt())
+            await self.mount(LogPrompt(self._taken))
         self.query_one(LogPrompt).ask(about, label, text, placeholder)
 
     def given(self, about: str, text: str) -> None:
         """Do what was asked for. Subclasses add what they ask."""
 
-    def on_log_prompt_given(self, message: LogPrompt.Given) -> None:
-        """Take the line, and the keys back. The screen is told as well."""
-        if message.text is not None:
-            self.given(message.about, message.text)
+    def _taken(self, about: str, text: str | None, keep_focus: bool) -> None:
+        """Take the line, and the keys back."""
+        if text is not None:
+            self.given(about, text)
         self.query_one(LogPrompt).display = False
-        if message.keep_focus:
+        if keep_focus:
             # At once, so that all of it is one paint.
             self.screen.set_focus(self)
 

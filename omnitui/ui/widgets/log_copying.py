@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from omnitui.logs import LogFile
+from omnitui.logs.files import Identity
 from omnitui.logs.pages import Page
 from omnitui.logs.saving import Part, lines_of, save, text_of
 from omnitui.sanitise import plain
@@ -60,6 +61,8 @@ class LogCopying(LogFilter):
     _marks: tuple[int, ...] = ()
     _origin = -1
     """Where the line begins at which choosing began; -1 when nothing is chosen."""
+    _wanted: tuple[Identity, Part] | None = None
+    """What is saved once its file is named."""
 
     def _start_over(self) -> None:
         super()._start_over()
@@ -194,17 +197,20 @@ class LogCopying(LogFilter):
 
     async def action_save(self) -> None:
         """Ask for a file."""
-        if self.path is not None and self._part():
+        page, part = self._page, self._part()
+        if self.path is not None and page is not None and page.identity is not None and part:
+            # Not what will be in view when the name is typed: the log goes on meanwhile.
+            self._wanted = page.identity, part
             name = f"{self.path.parent.name}-{self.path.name}-{datetime.now():%H%M%S}.txt"
             await self.ask("save", "save to", str(Path.cwd() / plain(name)), "a file that is not there yet")
 
     def given(self, about: str, text: str) -> None:
         """Save to that file."""
-        path, page, part = self.path, self._page, self._part()
-        if about != "save" or path is None or page is None or page.identity is None:
+        path, wanted = self.path, self._wanted
+        if about != "save" or path is None or wanted is None:
             super().given(about, text)
             return
-        identity, target = page.identity, Path(text.strip()).expanduser()
+        (identity, part), target = wanted, Path(text.strip()).expanduser()
 
         def written() -> None:
             try:

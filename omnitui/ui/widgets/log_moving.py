@@ -44,11 +44,9 @@ class LogMoving(LogPane):
         ),
     ]
 
-    def show_tail(self) -> None:
+    def action_show_tail(self) -> None:
         """Go to the end of the file and follow it."""
-        self.following = True
-
-    action_show_tail = show_tail
+        self.show_tail()
 
     def action_show_start(self) -> None:
         """Go to the first line."""

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from omnitui.logs.pages import RESTARTS, Ask, Page
 from omnitui.sanitise import plain
 from omnitui.ui.widgets.log_drawing import Signs, Tones, drawn
-from omnitui.ui.widgets.log_reading import LogReading
+from omnitui.ui.widgets.log_reading import LogReading, Then
 from omnitui.ui.widgets.log_rows import Place, Row, changed_until, cost, rows_of
 from omnitui.ui.widgets.log_strips import LogStrips, Look
 from omnitui.ui.widgets.paint_budget import PaintBudget
@@ -51,6 +51,7 @@ class LogPane(LogReading, can_focus=True):
         self._drawn_size = Size(0, 0)
         self._discoloured = False
         self._shift_cells = 0
+        self._tails = 0
 
     # Textual calls the handlers of all classes in turn, from the last one up: none of them calls `super`.
     def on_mount(self) -> None:
@@ -117,10 +118,27 @@ class LogPane(LogReading, can_focus=True):
         """Bring a place to the top, then go down by `move` rows, or up; at the end `may_follow`."""
         height = self._height
         if self.following and not move:
-            self._read(self._ask(None, height, 0), partial(self._lay, Place(0), 0, False), yields=True)
+            self._read(self._ask(None, height, 0), self._then(Place(0)), yields=True)
             return
         ask = self._ask(place, height + max(0, -move), height + max(0, move))
-        self._read(ask, partial(self._lay, place, move, may_follow), yields=place is self._top and not move)
+        self._read(ask, self._then(place, move, may_follow), yields=place is self._top and not move)
+
+    def show_tail(self) -> None:
+        """Go to the end of the file and follow it; what is still being read does not lead away from there."""
+        self._tails += 1
+        if not self.following:
+            self.set_reactive(LogPane.following, True)
+            self.post_message(self.FollowChanged(self, True))
+        self._read(self._ask(None, self._height, 0), self._then(Place(0)))
+
+    def _then(self, place: Place, move: int = 0, may_follow: bool = False) -> Then:
+        tails = self._tails
+
+        def lay(page: Page) -> None:
+            if tails == self._tails:
+                self._lay(place, move, may_follow, page)
+
+        return lay
 
     def _lay(self, place: Place, move: int, may_follow: bool, page: Page) -> None:
         heights = self._heights(page)

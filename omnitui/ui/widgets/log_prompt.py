@@ -1,6 +1,6 @@
 """The line at the bottom of a log in which is typed what to look for, where to go and where to save."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from textual import events
@@ -20,16 +20,15 @@ class LogPrompt(Horizontal):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", tooltip="Change nothing")]
 
     class Given(Message):
-        """What was typed; None when the operator left instead."""
+        """Nothing is typed any more."""
 
-        def __init__(self, about: str, text: str | None, *, keep_focus: bool) -> None:
-            super().__init__()
-            self.about = about
-            self.text = text
-            self.keep_focus = keep_focus
+    def __init__(self, take: Callable[[str, str | None, bool], None]) -> None:
+        """`take` is called at once with what it is about, what was typed, and whether the focus was still here.
 
-    def __init__(self) -> None:
+        What was typed is None when the operator left instead.
+        """
         super().__init__()
+        self._take = take
         self._about = ""
 
     def compose(self) -> Iterator[Widget]:
@@ -59,8 +58,9 @@ class LogPrompt(Horizontal):
         self._give(event.value)
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        """Who goes elsewhere has left."""
-        self._give(None, keep_focus=False)
+        """Who goes elsewhere has left; who has asked again meanwhile has not."""
+        if self.screen.focused is not self.query_one(Input):
+            self._give(None, keep_focus=False)
 
     def action_leave(self) -> None:
         """Give nothing."""
@@ -68,5 +68,7 @@ class LogPrompt(Horizontal):
 
     def _give(self, text: str | None, *, keep_focus: bool = True) -> None:
         if self._about:
-            self.post_message(self.Given(self._about, text, keep_focus=keep_focus))
-            self._about = ""
+            about, self._about = self._about, ""
+            # Not by a message: by then the log may be another one, or something else be asked.
+            self._take(about, text, keep_focus)
+            self.post_message(self.Given())
