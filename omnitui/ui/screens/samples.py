@@ -9,7 +9,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
-from textual.widgets import Input
 
 from omnitui.results.alignment import align
 from omnitui.results.samples import Sample, SampleSet
