@@ -27,6 +27,7 @@ from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.passage import Passage
 from omnitui.ui.widgets.readings import Readings
 from omnitui.ui.widgets.rows import RowLine
+from omnitui.ui.widgets.tab_row import TabRow
 from omnitui.ui.widgets.table import Table
 from omnitui.ui.widgets.timeline import Timeline
 from tests.result_stores import known, put, result, take_in, two_commits
@@ -35,7 +36,7 @@ from tests.screens.test_pictures import LOOKS, named
 from textual.events import Key
 from textual.message import Message
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Button, Input
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 Compare = Callable[..., bool]
@@ -122,7 +123,7 @@ async def test_the_rules_are_those_of_the_verb_and_what_cannot_be_judged_says_wh
         assert "✘ B is not accepted: 2 cannot be judged" in text(app, "#rules")
         assert "gpu.names differs" in text(app, "#rules")
         await pilot.press("d")
-        await until(lambda: app.screen is not screen)
+        await until(lambda: isinstance(app.focused, Button))
         await pilot.press("left", "enter")
         await until(lambda: bool(screen.found and not screen.found.locked))
         told = text(app, "#rules")
@@ -170,9 +171,15 @@ def test_one_pass(tab: tuple[str, tuple[int, int]], commits: Any, until: Until, 
         app.post_message(PassChosen(commits[0][0]))
         await until(lambda: isinstance(app.screen, OnePassScreen) and app.screen.found is not None)
         await pilot.press(key)
-        await pilot.pause(0.1)
+        log = app.screen.query_one(LogView)
+        await until(lambda: app.screen.query_one("#tabs", TabRow).chips != () and (key != "6" or was_read(log)))
+        await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+def was_read(log: LogView) -> bool:
+    return log._page is not None and log.size.height > 0 and "counting" not in log._status()
 
 
 def telemetry_of(run: RunFolder) -> None:
@@ -275,7 +282,7 @@ async def test_what_differs_stands_first_and_blocks_every_verdict(fake_runs: Any
         assert all(one.verdict == "cannot be compared" for one in screen.found.metrics) if screen.found else False
         assert "better" not in screen.query_one(Table).text
         await pilot.press("d")
-        await until(lambda: app.screen is not screen)
+        await until(lambda: isinstance(app.focused, Button))
         await pilot.press("left", "enter")
         await until(lambda: bool(screen.found and not screen.found.locked))
         assert "Compared despite: gpu.names, gpu.uuids" in text(app, "#sides")

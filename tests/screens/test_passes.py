@@ -45,6 +45,13 @@ def has(screen: PassesScreen, count: int) -> bool:
     return screen.found is not None and screen.found.count == count
 
 
+def told_all(screen: PassesScreen) -> bool:
+    """Whether the folders were looked through, and the metrics of all runbooks are known."""
+    found = screen.found
+    rows = [one for rows in found.blocks.values() for one in rows] if found else []
+    return screen._changes > 0 and found is not None and bool(rows) and bool(found.primary)
+
+
 async def opened(app: OmniApp, until: Until, count: int) -> PassesScreen:
     await until(lambda: isinstance(app.screen, HomeScreen))
     app.post_message(ResultsChosen())
@@ -68,8 +75,10 @@ def test_passes(look: tuple[tuple[int, int], str], passes: None, until: Until, s
     app.theme = theme
 
     async def ready(pilot: Pilot[Any]) -> None:
-        await opened(app, until, 19)
+        screen = await opened(app, until, 19)
+        await until(lambda: told_all(screen))
         await pilot.press("down", "down", "a", "down", "down", "b")
+        await until(lambda: bool(screen.marked.a and screen.marked.b))
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
@@ -80,9 +89,11 @@ def test_groups(passes: None, until: Until, snap_compare: Compare) -> None:
 
     async def ready(pilot: Pilot[Any]) -> None:
         screen = await opened(app, until, 19)
+        await until(lambda: told_all(screen))
         await pilot.press("w", "u")
         await until(lambda: bool(screen.found and screen.found.groups and screen.found.view == screen.view))
         await pilot.press("enter")
+        await until(lambda: bool(screen._folded))
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=(120, 40), run_before=ready)

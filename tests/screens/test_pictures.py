@@ -9,11 +9,14 @@ import pytest
 from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.new_run import NewRunScreen
+from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.screens.run import RunScreen
+from omnitui.ui.widgets.log_view import LogView
+from omnitui.ui.widgets.notes import Notes
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.timeline import Timeline
 from textual.pilot import Pilot
-from textual.widgets import Select
+from textual.widgets import OptionList, Select
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
 Compare = Callable[..., bool]
@@ -26,6 +29,15 @@ KINDS = ("running", "failed", "asking", "complete")
 def named(look: tuple[tuple[int, int], str]) -> str:
     (width, height), theme = look
     return f"{width}x{height}-{theme.removeprefix('omnitui-')}"
+
+
+def all_read(app: OmniApp) -> bool:
+    """Whether the Run screen shows its step, and every log that is in view is read and counted."""
+    screen = app.screen
+    if not isinstance(screen, RunScreen) or screen.snapshot is None or screen.selected_step() is None:
+        return False
+    logs = [log for log in screen.query(LogView) if log.path and log.size.height > 0 and log.is_on_screen]
+    return all(log._page is not None and "counting" not in log._status() for log in logs)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=named)
@@ -75,6 +87,10 @@ def test_new_run_of_two_commits(
             select.expanded = bool(keys)
             await pilot.pause()
         await pilot.press(*keys)
+        if keys:
+            await until(
+                lambda: isinstance(app.screen, ReferencesScreen) or getattr(app.focused, "id", "") == "own-order"
+            )
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
@@ -88,9 +104,9 @@ def test_run_with_a_red_step(
     app = OmniApp(fake_runs.make("failed"))
 
     async def ready(pilot: Pilot[Any]) -> None:
-        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
-        await pilot.pause()
+        await until(lambda: all_read(app))
         await pilot.press(key)
+        await until(lambda: isinstance(app.focused, OptionList | Notes))
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
@@ -107,7 +123,7 @@ def test_run(
     app.theme = theme
 
     async def ready(pilot: Pilot[Any]) -> None:
-        await until(lambda: isinstance(app.screen, RunScreen) and app.screen.snapshot is not None)
+        await until(lambda: all_read(app))
         screen = app.screen
         assert isinstance(screen, RunScreen)
         await until(lambda: kind != "running" or screen.machine.sample is not None)

@@ -15,10 +15,9 @@ from omnitui.store import RunFolder
 from omnitui.ui.app import OmniApp
 from omnitui.ui.run_messages import SnapshotRead
 from omnitui.ui.screens import remedy_keys
-from omnitui.ui.screens.dialogs import ChoiceScreen, EditScreen, PromptScreen
+from omnitui.ui.screens.dialogs import PromptScreen
 from omnitui.ui.screens.help import HelpScreen
 from omnitui.ui.screens.home import HomeScreen
-from omnitui.ui.screens.remedy_keys import RemedyScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.step_notes import notes_text
 from omnitui.ui.widgets.banner import Banner
@@ -132,7 +131,7 @@ async def test_a_running_run_shows_its_gates_its_logs_and_the_current_step(fake_
         before = on.run.state.read_bytes()
         await on.pilot.press("r", "a", "e", "s", "y", "R")
         await on.pilot.press("x")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         await on.pilot.press("escape", "escape")
         await until(lambda: isinstance(on.app.screen, HomeScreen))
         assert on.run.state.read_bytes() == before
@@ -179,13 +178,13 @@ async def test_going_on_shows_both_plans_first(
     monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: asked.append((one, where)))
     async with opened(fake_runs.make("failed"), until) as on:
         await on.pilot.press("a")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         shown = " ".join(str(static.content) for static in on.app.screen.query(Static))
         assert "Begin pass main/run1 again" in shown and "left out of the averages" in shown
         await on.pilot.press("escape")
         assert not asked
         await on.pilot.press("r")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         on.app.screen.query_one("#choice-place", Button).press()
         await until(lambda: asked == [(True, "place")])
 
@@ -197,7 +196,7 @@ async def test_a_plan_that_is_no_longer_true_is_not_done(
     monkeypatch.setattr(supervise, "start", lambda run, secrets, *, one, where: asked.append(where))
     async with opened(fake_runs.make("failed"), until) as on:
         await on.pilot.press("a")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         before = on.screen.snapshot
         decisions.skip(on.run, "main/run1/server", "known")
         await until(lambda: on.screen.snapshot is not before)
@@ -214,11 +213,11 @@ async def test_a_question_is_answered_with_y(
     async with opened(fake_runs.make("asking"), until) as on:
         assert "Have you read the licence" in on.banner()
         await on.pilot.press("y")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         await on.pilot.press("escape")
         assert isinstance(on.status("_/_/agree"), Asking)
         await on.pilot.press("y")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         await on.pilot.press("enter")
         await until(lambda: started == [False])
         assert isinstance(on.status("_/_/agree"), Passed)
@@ -227,7 +226,7 @@ async def test_a_question_is_answered_with_y(
 async def test_a_step_is_skipped_with_a_reason(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
         await on.pilot.press("s")
-        await until(lambda: isinstance(on.app.screen, PromptScreen))
+        await until(lambda: isinstance(on.app.focused, Input))
         await on.pilot.press("enter")
         assert isinstance(on.app.screen, PromptScreen)
         on.app.screen.query_one(Input).value = "known [/ bad card"
@@ -244,13 +243,13 @@ async def test_a_step_is_skipped_with_a_reason(fake_runs: Any, until: Until) -> 
 async def test_a_command_is_edited(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
         await on.pilot.press("e")
-        await until(lambda: isinstance(on.app.screen, EditScreen))
+        await until(lambda: isinstance(on.app.focused, TextArea))
         editor = on.app.screen.query_one(TextArea)
         assert editor.text == 'exec serve --port "$PORT"'
         await on.pilot.press("escape")
         assert not store.read(on.run).step("main/run1/server").edited
         await on.pilot.press("e")
-        await until(lambda: isinstance(on.app.screen, EditScreen))
+        await until(lambda: isinstance(on.app.focused, TextArea))
         on.app.screen.query_one(TextArea).text = "exec serve --small"
         await on.pilot.press("ctrl+s")
         await until(lambda: store.read(on.run).step("main/run1/server").edited == "exec serve --small")
@@ -277,7 +276,7 @@ async def test_secrets_are_asked_before_the_start(
     run = supervise.make_run("demo", {"COMMIT": "5ed8a8d"}, None)
     async with opened(run, until) as on:
         await on.pilot.press("a")
-        await until(lambda: isinstance(on.app.screen, PromptScreen))
+        await until(lambda: isinstance(on.app.focused, Input))
         assert on.app.screen.query_one(Input).password
         on.app.screen.query_one(Input).value = "hunter2"
         await on.pilot.press("enter")
@@ -446,26 +445,26 @@ async def test_a_red_steps_remedies_are_offered_and_one_is_taken(
     async with opened(run, until, size=(80, 24)) as on:
         await until(lambda: getattr(on.screen.selected_step(), "id", "") == "_/_/mended")
         await on.pilot.press("m")
-        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        await until(lambda: isinstance(on.app.focused, OptionList))
         # What has no command is told, and nothing is run.
         await on.pilot.press("enter")
         await until(lambda: any("It has no command" in one.message for one in on.app._notifications))
         await on.pilot.press("m")
-        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        await until(lambda: isinstance(on.app.focused, OptionList))
         await on.pilot.press("down", "enter")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         shown = " ".join(str(static.content) for static in on.app.screen.query(Static))
         assert "Mend it." in shown and 'touch "$RUN_DIR/mended"' in shown
         await on.pilot.press("escape")
         for keys in (("9", "2"), ("down", "tab", "enter")):
             await on.pilot.press("m")
-            await until(lambda: isinstance(on.app.screen, RemedyScreen))
+            await until(lambda: isinstance(on.app.focused, OptionList))
             await on.pilot.press(*keys)
-            await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+            await until(lambda: isinstance(on.app.focused, Button))
             await on.pilot.press("escape")
         assert not taken
         await on.pilot.press("m")
-        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        await until(lambda: isinstance(on.app.focused, OptionList))
         await on.pilot.click(OptionList, offset=(4, 1))
         await until(lambda: isinstance(on.app.focused, Button))
         await on.pilot.press("left", "enter")
@@ -485,7 +484,7 @@ async def test_only_a_red_step_can_be_mended(fake_runs: Any, until: Until) -> No
         told = {note.message for note in on.app._notifications}
         assert told == {"The step is not red.", "Nothing is at work.", "No server is at work."}
         await on.pilot.press("up", "m")
-        await until(lambda: isinstance(on.app.screen, RemedyScreen))
+        await until(lambda: isinstance(on.app.focused, OptionList))
 
 
 async def change(screen: RunScreen) -> None:

@@ -14,7 +14,7 @@ from omnitui.model import Failed, Identity
 from omnitui.store import RunFolder
 from omnitui.ui.run_messages import Plans
 from omnitui.ui.screens import run_keys
-from omnitui.ui.screens.dialogs import ChoiceScreen, PromptScreen
+from omnitui.ui.screens.dialogs import ChoiceScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.screens.run_keys import read_plans
 from omnitui.ui.widgets.checklist import Checklist
@@ -94,10 +94,10 @@ async def test_a_search_without_any_log_says_so(fake_runs: Any, until: Until) ->
 async def test_a_question_is_not_answered_by_what_was_typed_before_it(fake_runs: Any, until: Until) -> None:
     async with opened(fake_runs.make("failed"), until) as on:
         burst(on.app, "s\r\r")
-        await until(lambda: isinstance(on.app.screen, PromptScreen))
+        await until(lambda: isinstance(on.app.focused, Input))
         await on.pilot.press("escape")
         burst(on.app, "R\r \r")
-        await until(lambda: isinstance(on.app.screen, ChoiceScreen))
+        await until(lambda: isinstance(on.app.focused, Button))
         await on.pilot.pause()
         assert isinstance(on.app.screen, ChoiceScreen)
         assert isinstance(on.status("main/run1/server"), Failed)
