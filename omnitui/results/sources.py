@@ -197,7 +197,8 @@ def in_folder(folder: Path) -> PassResult | None:
 def standing(folder: Path, result: PassResult) -> PassResult:
     """The stored pass as it stands now: with its marks, and incomplete while a step of it is not done."""
     if folder.name != result.label:
-        aside = (*result.reasons, "moved aside: the pass was begun again")
+        # The first of them: only some are told in a list.
+        aside = ("moved aside: the pass was begun again", *result.reasons)
         return msgspec.structs.replace(result, complete=False, reasons=aside)
     if result.origin != "run":
         return result

@@ -40,6 +40,7 @@ def store_pass(home: Path, number: int) -> Path:
         commit=f"{number // 12:040x}",
         gpu="NVIDIA H200",
         host="node",
+        sha256=f"{number:064x}",
     )
     (folder / "metrics.json").write_bytes(msgspec.json.encode(result))
     standing = PassStanding(done=("client", "collect"))

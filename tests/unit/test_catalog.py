@@ -109,7 +109,7 @@ def test_marks_and_steps_of_now_are_in_it(home: Path) -> None:
 
 
 def test_what_is_gone_or_moved_aside_or_unreadable_is_told(home: Path) -> None:
-    folder = store_pass(home, "r", "a/1")
+    folder = store_pass(home, "r", "a/1", reasons=tuple(f"file {number} is missing" for number in range(9)))
     store_pass(home, "r", "a/2")
     assert len(rows()) == 2
     folder.rename(folder.with_name("1-incomplete"))
@@ -195,6 +195,19 @@ def test_what_changes_twice_within_one_tick_of_the_clock_is_read_twice(home: Pat
         stand(folder, "edited")
         os.utime(folder, tick)
         assert [row.left_out for row in rows()] == ["edited"]
+
+
+def test_no_pass_is_read_to_find_that_none_was_taken_in_twice(home: Path) -> None:
+    store_pass(home, "r", "a/1", sha256="1")
+    catalog.refresh()
+    asked: list[str] = []
+    with Catalog() as index:
+        index._db.set_trace_callback(asked.append)
+        assert index.twice(Query()) == []
+        index._db.set_trace_callback(None)
+        plan = [row[3] for row in index._db.execute(f"EXPLAIN QUERY PLAN {asked[0]}")]
+    ways = [line for line in plan if "passes" in line]
+    assert len(ways) == 2 and all("INDEX by_content" in line for line in ways)
 
 
 def test_the_metrics_of_a_pass_that_was_collected_again_are_the_new_ones(home: Path) -> None:

@@ -407,6 +407,24 @@ def test_passes_of_runs_are_never_one_measurement() -> None:
     assert each_once(unknown) == unknown
 
 
+def test_thousands_of_runs_that_wrote_the_same_are_told_apart_at_once() -> None:
+    class One:
+        sha256 = "a"
+        looks = 0
+
+        def __init__(self, origin: str) -> None:
+            self._origin = origin
+
+        @property
+        def origin(self) -> str:
+            One.looks += 1
+            return self._origin
+
+    runs = [One("run") for _ in range(1000)]
+    assert each_once([*runs, One("import")]) == runs
+    assert One.looks < 10 * len(runs)
+
+
 def test_nothing_is_compared_with_itself(book: Path) -> None:
     (a, _) = taken(book, "a")
     rule = book / "rule.toml"

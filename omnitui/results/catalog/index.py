@@ -20,7 +20,7 @@ from omnitui.results.passes import PassResult
 from omnitui.results.sources import IMPORTS, in_folder
 from omnitui.results.statistics import each_once
 
-VERSION = 5
+VERSION = 6
 _FILES = ("catalog.sqlite", "catalog.sqlite-journal")
 _BUSY = ("locked", "busy")
 _UNWRITABLE = ("readonly", "unable to open", "full", "disk I/O")
@@ -35,6 +35,7 @@ CREATE TABLE passes
 CREATE UNIQUE INDEX by_folder ON passes (folder);
 CREATE INDEX by_time ON passes (collected);
 CREATE INDEX by_runbook ON passes (runbook, left_out, complete);
+CREATE INDEX by_content ON passes (sha256);
 CREATE TABLE metrics (name TEXT, pass INTEGER, value REAL, PRIMARY KEY (name, pass)) WITHOUT ROWID;
 CREATE INDEX by_pass ON metrics (pass);
 PRAGMA user_version = {VERSION};
