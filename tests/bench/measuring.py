@@ -54,12 +54,13 @@ class Terminal:
             env={**environment, "TERM": "xterm-256color"},
         )
         os.close(slave)
-        self._drawn, self._since = b"", 0
+        self._drawn, self._since = bytearray(), 0
 
     def _read(self) -> None:
         self._drawn += os.read(self.screen, 65536)
         if (over := len(self._drawn) - _KEPT_BYTES) > 0:
-            self._drawn, self._since = self._drawn[over:], max(0, self._since - over)
+            del self._drawn[:over]
+            self._since = max(0, self._since - over)
 
     def wait_for(self, text: str, timeout_s: float = PATIENCE_S) -> float:
         """Return when `text` was drawn since the last key, on the clock of `time.perf_counter`."""

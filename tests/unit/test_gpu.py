@@ -58,22 +58,24 @@ async def test_a_machine_without_gpu_says_so_again_and_again() -> None:
 
 
 SLOW = """
-import time
-time.sleep(0.5)
+import sys, time
+time.sleep(float(sys.argv[1]))
 print('{"cards": [], "error": "asked"}', flush=True)
 time.sleep(600)
 """
 
 
-@pytest.mark.parametrize(("patience_s", "error"), [(60.0, "asked"), (0.0, "the process has been silent for 0 s")])
+@pytest.mark.parametrize(
+    ("silent_s", "patience_s", "error"),
+    [("0.5", 600.0, "asked"), ("600", 0.0, "the process has been silent for 0 s")],
+)
 async def test_who_asks_once_waits_for_a_driver_that_wakes_slowly(
-    monkeypatch: pytest.MonkeyPatch, patience_s: float, error: str
+    monkeypatch: pytest.MonkeyPatch, silent_s: str, patience_s: float, error: str
 ) -> None:
+    argv = (sys.executable, "-S", "-c", SLOW, silent_s)
     monkeypatch.setattr("omnitui.probes.gpu.is_absent", lambda: False)
     monkeypatch.setattr("omnitui.probes.children.SILENCE_S", 0.01)
-    monkeypatch.setattr(
-        "omnitui.probes.gpu.lines_of", lambda _, name: lines_of((sys.executable, "-S", "-c", SLOW), "the process")
-    )
+    monkeypatch.setattr("omnitui.probes.gpu.lines_of", lambda _, name: lines_of(argv, "the process"))
     assert (await gpu.first(patience_s)).error == error
 
 
