@@ -358,7 +358,7 @@ async def test_no_file_is_written_over_unasked_and_what_cannot_be_written_is_tol
 ) -> None:
     (here / "comparison.md").write_text("mine")
     app = OmniApp()
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await compared(app, until, sides(commits))
         await exporting(app, pilot, until)
         await pilot.press("enter")
@@ -372,9 +372,9 @@ async def test_no_file_is_written_over_unasked_and_what_cannot_be_written_is_tol
         await until(lambda: f"wrote {here / 'comparison.md'}" in told(app))
         assert (here / "comparison.md").read_text().startswith("# Speech, two ways")
         line = await exporting(app, pilot, until)
-        line.value = "x.pdf"
+        line.value = "[/x].pdf"
         await pilot.press("enter")
-        await until(lambda: "its ending says no format" in told(app))
+        await until(lambda: "[/x].pdf: its ending says no format" in told(app))
         # The name is there to be mended.
         assert isinstance(app.screen, ExportScreen)
         line.value = "nowhere/x.md"

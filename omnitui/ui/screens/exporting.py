@@ -59,11 +59,13 @@ class ExportScreen(Question[str]):
         if self.missed:
             # The end of a path is a path too, and leads elsewhere.
             self.missed = False
-            self.notify("What was typed before the line was there is lost: look at the name, then enter again.")
+            lost = "What was typed before the line was there is lost: look at the name, then enter again."
+            self.notify(lost, markup=False)
             return
         answer = self.query_one(Input).value.strip()
         if answer and answer.rpartition(".")[2] not in FORMATS:
-            self.notify(f"{answer}: its ending says no format; use .{', .'.join(FORMATS)}", severity="error")
+            why = f"{answer}: its ending says no format; use .{', .'.join(FORMATS)}"
+            self.notify(why, severity="error", markup=False)
             return
         self.dismiss(answer)
 

@@ -101,7 +101,7 @@ class PaneKeys(LivePanes):
         elif self.snapshot and self.snapshot.state.servers:
             self._at = "logs"
         else:
-            self.notify("There is no log here to look through.")
+            self.notify("There is no log here to look through.", markup=False)
             return None
         self._arrange()
         return output if self._at == "output" else logs.view

@@ -125,7 +125,7 @@ class RemedyKeys(RunKeys):
         try:
             status = lend_terminal(self.app, argv, {**os.environ, **self.secrets}, until_read=True)
         except SuspendNotSupported:
-            self.notify("This terminal cannot be given to a command.", severity="error")
+            self.notify("This terminal cannot be given to a command.", severity="error", markup=False)
         else:
             said = (
                 "The remedy has ended well; r or a goes on." if status == 0 else "The remedy has not ended well."

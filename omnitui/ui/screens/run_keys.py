@@ -209,7 +209,7 @@ class RunKeys(Working):
             said = f"A shell for “{plain(step.step.title)}”. exit or ctrl+d leads back."
             lend_terminal(self.app, argv, environment, said)
         except SuspendNotSupported:
-            self.notify("This terminal cannot be given to a shell.", severity="error")
+            self.notify("This terminal cannot be given to a shell.", severity="error", markup=False)
         except OmniError as error:
             self.post_message(WorkFailed(error))
 
