@@ -15,6 +15,7 @@ from omnitui.ui.messages import RunMade
 from omnitui.ui.new_run_messages import HostChecked
 from omnitui.ui.screens import new_run
 from omnitui.ui.screens.help import HelpScreen
+from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.screens.run import RunScreen
@@ -136,6 +137,16 @@ async def test_a_run_that_is_made_takes_the_place_of_its_form_not_of_what_was_op
         form.post_message(RunMade(run.path))
         await until(lambda: isinstance(app.screen, RunScreen))
         assert not any(isinstance(one, NewRunScreen | HelpScreen) for one in app.screen_stack)
+
+
+async def test_a_run_that_is_made_when_its_form_was_left_takes_no_place(fake_runs: Any, until: Until) -> None:
+    run = fake_runs.make("held")
+    async with opened(until) as (pilot, app):
+        # Both are on their way: the run and the key.
+        app.screen.post_message(RunMade(run.path))
+        app.pop_screen()
+        await pilot.pause()
+        assert [type(one) for one in app.screen_stack] == [HomeScreen]
 
 
 async def test_make_without_starting(fake_runs: Any, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,8 +201,11 @@ class NewRunScreen(Working):
         self._earlier = message.states
         self._show_schedule()
 
-    def on_run_made(self) -> None:
-        """Its screen takes the place of this one, not of what was opened over it meanwhile."""
+    def on_run_made(self, message: RunMade) -> None:
+        """Its screen takes the place of this one, not of what was opened over it meanwhile, nor of Home."""
+        if self not in self.app.screen_stack:
+            message.stop()
+            return
         while not self.is_active:
             self.app.pop_screen()
 
