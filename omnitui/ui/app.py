@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from rich.console import RenderableType
-from textual import events
+from textual import events, on
 from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widgets import Input
 
 from omnitui import config
 from omnitui.config import Config
@@ -39,6 +40,7 @@ from omnitui.ui.screens.dialogs import Question
 from omnitui.ui.screens.explaining import Explaining
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.themes import DARK, LIGHT
+from omnitui.ui.widgets.line import Line
 
 # The full look for garbage takes 15 to 35 ms, and by Python's own rule comes once in 25 screens of a long table.
 _GARBAGE = (700, 10, 100)
@@ -164,6 +166,12 @@ class OmniApp(App[int]):
         if isinstance(self.screen, Question) and event.time < self.screen.asked_at_s:
             self.screen.missed = True
             event.prevent_default()
+
+    @on(Input.Submitted)
+    def _line_is_heard(self, event: Input.Submitted) -> None:
+        """All others have been told before."""
+        if isinstance(event.input, Line):
+            event.input.heard()
 
     # -- the terminal itself -----------------------------------------------------------------------------------
 

@@ -12,23 +12,29 @@ from msgspec.structs import replace
 from omnitui import decisions, store, supervise
 from omnitui.model import Failed, Identity
 from omnitui.store import RunFolder
+from omnitui.ui.app import OmniApp
 from omnitui.ui.run_messages import Plans
 from omnitui.ui.screens import run_keys
-from omnitui.ui.screens.dialogs import ChoiceScreen
+from omnitui.ui.screens.dialogs import ChoiceScreen, Field, PromptScreen
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.screens.run_keys import read_plans
 from omnitui.ui.widgets.checklist import Checklist
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.server_logs import ServerLogs
+from omnitui.ui.widgets.table import Table
 from tests.books import make_book
 from tests.screens.test_new_run import field
 from tests.screens.test_new_run import opened as new_run
+from tests.screens.test_passes import opened as passes_opened
+from tests.screens.test_passes import passes
 from tests.screens.test_run_screen import Opened, opened
 from textual.app import App
 from textual.events import Key
 from textual.widgets import Button, Input
 
 Until = Callable[[Callable[[], bool]], Awaitable[None]]
+__all__ = ["passes"]
+
 NAMES = {"/": "slash", "&": "ampersand", ":": "colon", "\r": "enter", " ": "space", "\b": "backspace", "\t": "tab"}
 
 
@@ -232,3 +238,53 @@ async def test_a_value_is_what_was_typed_in_its_order_into_its_field(
         await pilot.press("end")
         burst(app, "\b\b10\t7")
         await until(lambda: (first.value, second.value) == ("10", "7"))
+
+
+TWO = (Field("FIRST", "The first", secret=True), Field("SECOND", "The second"))
+
+
+async def test_what_is_typed_behind_an_enter_is_no_part_of_a_search(fake_runs: Any, until: Until) -> None:
+    async with opened(fake_runs.make("running"), until) as on:
+        output = on.screen.query_one("#output", LogView)
+        await until(lambda: output.path is not None)
+        # The second one finds the line there already.
+        for text in ("max", "min"):
+            before = output._sought
+            burst(on.app, f"/{text}\rn\b7")
+            await until(lambda: output._sought is not before)  # noqa: B023 - waited for within the loop
+            assert output._sought is not None and output._sought.text == text
+            await until(lambda: on.app.focused is output)
+
+
+async def test_nor_of_a_filter(passes: None, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test(size=(140, 40)):
+        screen = await passes_opened(app, until, 19)
+        for text in ("evil", "cpu"):
+            burst(app, f"/{text}\rjj")
+            await until(lambda: screen.view.text != "" and app.focused is screen.query_one(Table))
+            assert screen.view.text == text
+            screen.show_all()
+
+
+async def test_each_of_two_lines_has_what_was_typed_for_it(fake_runs: Any, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test():
+        given: list[Any] = []
+        app.push_screen(PromptScreen("Two", (), TWO, "Go"), given.append)
+        await until(lambda: isinstance(app.focused, Input))
+        burst(app, "ab\b\tcd\b\r")
+        await until(lambda: given == [{"FIRST": "a", "SECOND": "c"}])
+
+
+async def test_a_line_that_stays_takes_keys_again_after_an_enter(fake_runs: Any, until: Until) -> None:
+    app = OmniApp()
+    async with app.run_test() as pilot:
+        app.push_screen(PromptScreen("Two", (), TWO, "Go"))
+        await until(lambda: isinstance(app.focused, Input))
+        line = app.focused
+        await pilot.press("a", "tab", "enter")
+        await until(lambda: getattr(app.focused, "id", "") == "field-1")
+        await pilot.pause()
+        await pilot.press("b", "c", "backspace")
+        assert [one.value for one in app.screen.query(Input)] == ["a", "b"] and line is not app.focused

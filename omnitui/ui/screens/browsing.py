@@ -1,11 +1,14 @@
 """What the screens of the results browser share: the key of a filter, and copying."""
 
+from typing import ClassVar
+
 from textual import on
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from omnitui.ui.clipboard import to_clipboard
 from omnitui.ui.screens.working import Working
+from omnitui.ui.widgets.line import TAB_KEYS
 from omnitui.ui.widgets.table import Table
 
 
@@ -34,6 +37,8 @@ class Filtering(Browsing):
 
     The line is asked, not what it has told so far: the next key comes before its message.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*TAB_KEYS]
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static, TextArea
 
 from omnitui.sanitise import plain
-from omnitui.ui.widgets.line import Line
+from omnitui.ui.widgets.line import TAB_KEYS, Line
 
 Answer = TypeVar("Answer")
 
@@ -23,6 +23,7 @@ class Dialog(ModalScreen[Answer]):
     """Is answered once."""
 
     CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*TAB_KEYS]
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Give an answer. A second press may be on its way already, and would close the screen below."""

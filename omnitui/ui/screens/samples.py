@@ -48,7 +48,7 @@ class SamplesScreen(Filtering):
         Binding("greater_than_sign", "sort_by", "sort", key_display=">", tooltip="Sort by the next column"),
         Binding("o", "order", "order", tooltip="The other way round"),
         Binding("w", "next_set", "workload", tooltip="The samples of the next workload"),
-        Binding("tab", "app.focus_next", "sample", tooltip="Go to the sample, to scroll it"),
+        Binding("tab", "app.focus_next", "sample", priority=True, tooltip="Go to the sample, to scroll it"),
         Binding("Y", "copy", "copy", tooltip="Copy the sample to the terminal's clipboard"),
         Binding("escape", "back", "back", tooltip="Out of the filter, or back"),
     ]

@@ -54,7 +54,6 @@ class LogPrompt(Horizontal):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Give it."""
-        event.stop()
         self._give(event.value)
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
