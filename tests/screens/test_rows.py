@@ -9,6 +9,7 @@ from omnitui.sanitise import plain
 from omnitui.ui.widgets.flow import Chip, Flow
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.rows import Cell, Row, RowLine, wrapped
+from omnitui.ui.widgets.table import Table
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.geometry import Region
@@ -21,7 +22,8 @@ EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J[/red] [/ \u202e\x9b2J\0\nend"
 class Rows(App[None]):
     CSS = """
     RowLine, Flow { height: 1; }
-    RowList { color: white; background: black; }
+    RowList, Table { color: white; background: black; }
+    Table { height: 4; }
     .tone--muted { color: $text-success; }
     """
 
@@ -161,17 +163,23 @@ async def test_chips_that_do_not_fit_are_counted() -> None:
 
 
 async def test_a_row_that_was_drawn_has_the_colours_of_another_theme() -> None:
-    def colour(rows: RowList) -> str:
-        muted = rows.render_lines(Region(0, 1, rows.size.width, 1))[0]
-        return next(style.color.name for text, style, _ in muted if text == "muted" and style and style.color)
+    def colours() -> list[str]:
+        drawn = [rows.render_lines(Region(0, 1, rows.size.width, 1))[0] for rows in (listed, table)]
+        muted = [style for line in drawn for text, style, _ in line if text == "muted"]
+        return [style.color.name for style in muted if style and style.color]
 
-    async with shown([*named("a"), Row("b", (Cell("muted", "muted"),), (Cell("right"),))]) as (pilot, rows):
+    rows = [*named("a"), Row("b", (Cell("muted", "muted"),), (Cell("right"),))]
+    async with shown(rows) as (pilot, listed):
+        table = Table()
+        await pilot.app.mount(table)
+        table.show(1, lambda _: rows[1], Row("", ()))
         pilot.app.theme = "textual-dark"
         await pilot.pause()
-        dark = colour(rows)
+        dark = colours()
+        assert len(dark) == 2
         pilot.app.theme = "textual-light"
         await pilot.pause()
-        assert colour(rows) != dark
+        assert not {*colours()} & {*dark}
         pilot.app.theme = "textual-dark"
         await pilot.pause()
-        assert colour(rows) == dark
+        assert colours() == dark

@@ -52,7 +52,6 @@ class CursorRows(ScrollView, Toned, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._base = Style.null()
-        self._strips: dict[tuple[int, Style, int], Strip] = {}
 
     @property
     def total(self) -> int:
@@ -145,21 +144,6 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         else:
             self.go(index)
 
-    def notify_style_update(self) -> None:
-        """Make all rows anew: the tones have other colours."""
-        self.forget_rows()
-        super().notify_style_update()
-
-    def forget_rows(self) -> None:
-        """Make all rows anew when they are next drawn: `row_at` has others now."""
-        self._strips.clear()
-
-    def keep_rows(self, first: int, end: int) -> None:
-        """Make these rows before they are drawn, and keep no others."""
-        self._strips = {key: strip for key, strip in self._strips.items() if first <= key[0] < end}
-        for index in range(first, end):
-            self._strip_at(index, self._base)
-
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw some lines; the style that they share is looked up once."""
         self._base = self.rich_style
@@ -173,11 +157,8 @@ class CursorRows(ScrollView, Toned, can_focus=True):
         base = self._base
         if index == self.cursor and self.takes(index):
             base += self.get_component_rich_style("rows--cursor", partial=True)
-        return self._strip_at(index, base)
+        return self.strip_at(index, base)
 
-    def _strip_at(self, index: int, base: Style) -> Strip:
-        width = self.scrollable_content_region.width
-        strip = self._strips.get((index, base, width))
-        if strip is None:
-            strip = self._strips[index, base, width] = self.strip(self.row_at(index), width, base)
-        return strip
+    def strip_at(self, index: int, base: Style) -> Strip:
+        """The row at an index as it is drawn."""
+        return self.strip(self.row_at(index), self.scrollable_content_region.width, base)

@@ -37,7 +37,6 @@ class RowList(CursorRows):
         """Show other rows; those that are the same are not drawn again."""
         before, at, key = self._rows, self.cursor, self.key
         self._rows = tuple(rows)
-        self.forget_rows()
         keys = [row.key for row in self._rows]
         cursor = keys.index(key) if key and key in keys else self.nearest(self.cursor)
         self.set_reactive(RowList.cursor, cursor)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
@@ -54,6 +55,7 @@ class Table(CursorRows):
         self._total = 0
         self._row_of: Callable[[int], Row | None] = _nothing
         self._head = Row("", ())
+        self._strips: dict[tuple[int, Style, int], Strip] = {}
 
     @property
     def total(self) -> int:
@@ -97,7 +99,7 @@ class Table(CursorRows):
         if total != self._total:
             self._total = total
             self.virtual_size = Size(0, total + self.HEAD)
-        self.forget_rows()
+        self._strips.clear()
         self.set_reactive(Table.cursor, self.nearest(self.cursor if cursor is None else cursor))
         self.refresh()
         if follow and not self.cursor_is_seen:
@@ -111,9 +113,23 @@ class Table(CursorRows):
             self.call_after_refresh(self._look_ahead)
 
     def _look_ahead(self) -> None:
-        first, end = self.seen
+        first, end = max(0, self.seen[0] - self.shown), min(self._total, self.seen[1] + self.shown)
+        self._strips = {key: strip for key, strip in self._strips.items() if first <= key[0] < end}
         # The next page is then only drawn.
-        self.keep_rows(max(0, first - self.shown), min(self._total, end + self.shown))
+        for index in range(first, end):
+            self.strip_at(index, self._base)
+
+    def strip_at(self, index: int, base: Style) -> Strip:
+        """The row at an index as it is drawn. It is kept: making its cells costs a third of that."""
+        key = (index, base, self.scrollable_content_region.width)
+        if key not in self._strips:
+            self._strips[key] = super().strip_at(index, base)
+        return self._strips[key]
+
+    def notify_style_update(self) -> None:
+        """Make all rows anew: the tones have other colours."""
+        self._strips.clear()
+        super().notify_style_update()
 
     # Textual calls the handlers of all classes in turn, from the last one up: none of them calls `super`.
     def on_resize(self) -> None:
