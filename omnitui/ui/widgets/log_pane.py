@@ -71,19 +71,10 @@ class LogPane(LogReading, can_focus=True):
         super().notify_style_update()
         self._discoloured = True
 
-    def watch_following(self, following: bool) -> None:
-        """Tell the parent, and go to the end when following."""
-        if self.is_mounted:
-            self.post_message(self.FollowChanged(self, following))
-            if following:
-                self._show()
-            else:
-                self._paint()
-
     def _pause(self) -> None:
         """Cease to follow; who calls this draws."""
         if self.following:
-            self.set_reactive(LogPane.following, False)
+            self.following = False
             self.post_message(self.FollowChanged(self, False))
 
     def watch_wrap(self) -> None:
@@ -127,7 +118,7 @@ class LogPane(LogReading, can_focus=True):
         """Go to the end of the file and follow it; what is still being read does not lead away from there."""
         self._tails += 1
         if not self.following:
-            self.set_reactive(LogPane.following, True)
+            self.following = True
             self.post_message(self.FollowChanged(self, True))
         self._read(self._ask(None, self._height, 0), self._then(Place(0)))
 
@@ -148,7 +139,7 @@ class LogPane(LogReading, can_focus=True):
         part = min(place.part, heights[page.at] - 1) if page.at < len(heights) else 0
         now = before + part
         if may_follow and move > 0 and now >= last:
-            self.following = True
+            self.show_tail()
             return
         at_end = (self.following and not move) or page.change in RESTARTS
         start = last if at_end else max(0, min(now + move, last))

@@ -27,8 +27,6 @@ class LogReading(Widget):
     """After so long without an answer of the disk, what is shown is called STALE."""
     path: var[Path | None] = var[Path | None](None, init=False)
     """The file shown; another one opens at its end. It need not exist yet."""
-    following: var[bool] = var(True, init=False)
-    """Whether the end of the file is kept in view."""
 
     @dataclass
     class FollowChanged(Message):
@@ -54,6 +52,8 @@ class LogReading(Widget):
     def __init__(self, path: Path | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.set_reactive(LogReading.path, path)
+        self.following = True
+        """Whether the end of the file is kept in view."""
         self._reader: Reader[Pages] | None = None
         self._counter = Counter(self._counted)
         self._count = LineCount()
@@ -114,7 +114,7 @@ class LogReading(Widget):
         self._counter.cancel()
         self._count = LineCount()
         self._where = "counting lines"
-        self.set_reactive(LogReading.following, True)
+        self.following = True
 
     def _read(self, ask: Ask, then: Then, *, yields: bool = False) -> None:
         if self._reader is None:
