@@ -344,7 +344,7 @@ async def test_a_look_at_the_host_for_other_values_is_not_shown(
     def look(runbook: object, values: dict[str, str]) -> list[str]:
         begun.add(values["COMMIT_A"])
         if values["COMMIT_A"] == "aaaaaaa":
-            late.wait()
+            late.wait(60)
         return [f"in the way of {values['COMMIT_A']}"]
 
     def taken_in(screen: NewRunScreen, message: HostChecked) -> None:

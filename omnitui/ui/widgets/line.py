@@ -28,27 +28,27 @@ class Line(Input):
         if isinstance(binding, Binding)
         for key in binding.key.split(",")
     }
-    _given = False
+    _ended = False
 
     async def on_key(self, event: Key) -> None:
-        """Do what an editing key is for now; what is typed behind an enter is no part of what was given."""
-        action = self._EDITING.get(event.key)
-        if event.key == "enter" and event.time < getattr(self.screen, "asked_at_s", 0.0):
+        """Do what an editing key is for now; what is typed behind an enter or an escape is not for the line."""
+        action, ends = self._EDITING.get(event.key), event.key in ("enter", "escape")
+        if ends and event.time < getattr(self.screen, "asked_at_s", 0.0):
             # The app knows what to do with one that was typed before its question was there.
             return
-        if self._given:
+        if self._ended:
             taken = action is not None or event.is_printable
         else:
             taken = action is not None and await self.app.run_action(action, self)
         if taken:
             event.stop()
             event.prevent_default()
-        self._given = self._given or event.key == "enter"
+        self._ended = self._ended or ends
 
     def on_focus(self) -> None:
         """Something is asked for anew."""
-        self._given = False
+        self._ended = False
 
     def heard(self) -> None:
         """Take keys again, as the line may still have the focus: whoever is told of an enter has been told."""
-        self._given = False
+        self._ended = False
