@@ -43,6 +43,7 @@ from omnitui.samples import (
     encoded,
 )
 from omnitui.store import Owned, RunFolder
+from omnitui.ui.app import OmniApp
 from omnitui.ui.screens import run as run_screen
 from omnitui.ui.screens.home import HomeScreen
 from omnitui.ui.screens.new_run import NewRunScreen
@@ -263,6 +264,15 @@ async def no_samples(_watched: object) -> AsyncIterator[AsyncIterator[Sample]]:
         yield Sample(at=NOW)
 
     yield none()
+
+
+def all_read(app: OmniApp) -> bool:
+    """Whether the Run screen shows its step, and every log that is in view is read and counted."""
+    screen = app.screen
+    if not isinstance(screen, RunScreen) or screen.snapshot is None or screen.selected_step() is None:
+        return False
+    logs = [log for log in screen.query(LogView) if log.path and log.size.height > 0 and log.is_on_screen]
+    return all(log._page is not None and "counting" not in log._status() for log in logs)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.run import RunScreen
 from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.server_logs import ServerLogs
+from tests.screens.conftest import all_read
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -53,8 +54,9 @@ def test_a_searched_log_beside_another(
         await pilot.press("b")
         first = logs.views[0].cursor
         await pilot.press("N")
-        await until(lambda: logs.views[0].cursor < first)
+        await until(lambda: logs.views[0].cursor < first and "▶ 32" in logs.views[0]._status())
         await pilot.press("number_sign")
+        await until(lambda: "1 marked" in logs.views[0]._status() and all_read(app))
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=(120, 40), run_before=ready)

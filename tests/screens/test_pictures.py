@@ -11,10 +11,10 @@ from omnitui.ui.app import OmniApp
 from omnitui.ui.screens.new_run import NewRunScreen
 from omnitui.ui.screens.references import ReferencesScreen
 from omnitui.ui.screens.run import RunScreen
-from omnitui.ui.widgets.log_view import LogView
 from omnitui.ui.widgets.notes import Notes
 from omnitui.ui.widgets.row_list import RowList
 from omnitui.ui.widgets.timeline import Timeline
+from tests.screens.conftest import all_read
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Select
 
@@ -29,15 +29,6 @@ KINDS = ("running", "failed", "asking", "complete")
 def named(look: tuple[tuple[int, int], str]) -> str:
     (width, height), theme = look
     return f"{width}x{height}-{theme.removeprefix('omnitui-')}"
-
-
-def all_read(app: OmniApp) -> bool:
-    """Whether the Run screen shows its step, and every log that is in view is read and counted."""
-    screen = app.screen
-    if not isinstance(screen, RunScreen) or screen.snapshot is None or screen.selected_step() is None:
-        return False
-    logs = [log for log in screen.query(LogView) if log.path and log.size.height > 0 and log.is_on_screen]
-    return all(log._page is not None and "counting" not in log._status() for log in logs)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=named)
